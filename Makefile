@@ -35,7 +35,7 @@ SPARK_STAMP := $(VENV)/.spark-installed
 GATEWAY_SUITE := build/gateway-suite
 GATEWAY_SUITE_STAMP := $(GATEWAY_SUITE)/.installed
 EXTENSION_SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-	$(shell find rust -path rust/fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+	$(shell find rust -path rust/proof -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .PHONY: help
 help: ## List the targets
@@ -76,6 +76,13 @@ demo: build ## Run the main job on a real broker's state: inspect, serve, kill, 
 demo-gateway: build ## Serve share groups on a cluster without them, no JVM: members killed, gateway killed, every record checked
 	$(BIN)/python examples/gateway/run.py
 
+# Each test's time is recorded, the last run of each target.
+PYTEST = $(BIN)/python -m pytest --junit-xml=build/test-times/$@.xml
+
+.PHONY: slowest
+slowest: check-tools ## List the twenty tests that took longest in the last run of each target
+	@"$(PYTHON)" scripts/list_tests.py --slowest 20
+
 # CI always runs the group, so that a missing Java or Maven is a failure there.
 KAFKA_GROUP := $(if $(or $(CI),$(and $(shell command -v javac),$(shell command -v mvn))),test-kafka,left-out-kafka)
 
@@ -90,40 +97,79 @@ SPARK_GROUP := $(subst kafka,spark,$(KAFKA_GROUP))
 left-out-spark:
 	@echo 'NOT RUN: the tests on Spark. They need a JDK (17 or newer) and Maven; then `make test-spark` fetches the rest.'
 
+# Makes targets in turn, and says how long each took.
+in_turn = +@for target in $(1); do SECONDS=0; $(MAKE) --jobs=1 $$target; echo "make $$target took $$((SECONDS / 60)) min $$((SECONDS % 60)) s."; done
+
 # After what needs both cores to compile, two lanes beside one another: a group of tests uses one core, or waits for a broker.
 .PHONY: test
-test: lint-rust lint-python lint-docs test-rust types ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
+test: ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
+	$(call in_turn,lint-rust lint-python lint-docs docs test-rust types)
 	@echo 'Two lanes of tests run now; each shows what it printed when it ends.'
 	@$(MAKE) --jobs=2 --output-sync=recurse lane-python lane-kafka
+	@$(MAKE) slowest
 
 .PHONY: lane-python lane-kafka
 lane-python:
-	@$(MAKE) --jobs=1 test-python test-worlds $(SPARK_GROUP)
+	$(call in_turn,test-python $(SPARK_GROUP))
 
 lane-kafka:
-	@$(MAKE) --jobs=1 test-schedules mutants-sample $(KAFKA_GROUP)
+	$(call in_turn,test-schedules test-worlds mutants-sample $(KAFKA_GROUP))
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.
 CHECK := build/check
-CHECK_RUST := --lib --test transition_table --test share_partition_scenarios --test deliberate_differences
-CHECK_PYTHON := tests/readme/test_layers.py tests/readme/test_workflows.py tests/python/test_boundary_values.py \
-	tests/python/test_errors.py tests/python/test_not_active.py tests/python/test_share_partitions.py \
-	tests/python/test_stub_docs.py tests/python/test_values.py 'tests/readme/test_pages.py::test_the_blocks_of_a_page_run[README.md]'
+CHECK_RUST = $(RUST_partition)
+CHECK_PYTHON := tests/pages/test_layers.py tests/pages/test_workflows.py tests/partition/test_boundary_values.py \
+	tests/partition/test_errors.py tests/partition/test_not_active.py tests/partition/test_share_partitions.py \
+	tests/pages/test_stub_docs.py tests/partition/test_values.py 'tests/pages/test_pages.py::test_the_blocks_of_a_page_run[README.md]'
+CHECK_CRATE := share-state-core
+
+# `make check PART=log`: the crate of a wing, the quick ones of its Rust tests (all, if none are named) and of its tests in Python.
+PARTS := partition state groups log wire analysis kafka gateway operate spark
+CRATE_partition := share-state-core
+RUST_partition := --lib --test partition --test deliberate_differences -- $(addprefix --skip ,flat_memory in_flight_differential many_locks random_sequences settle_laws)
+PYTHON_partition := tests/partition
+CRATE_state := share-state-core
+RUST_state := --lib --test state
+PYTHON_state := tests/state --ignore tests/state/log
+CRATE_groups := share-state-core
+RUST_groups := --lib --test groups
+PYTHON_groups := tests/groups
+CRATE_log := share-state-log
+RUST_log := -- --skip lying_disks --skip every_flipped_bit --skip ::sizes:: --skip any_pages
+PYTHON_log := tests/state/log --ignore tests/state/log/disks
+CRATE_wire := share-state-wire
+PYTHON_wire := tests/kafka/wire
+CRATE_analysis := share-state-analysis
+PYTHON_analysis := tests/operate/analysis
+PYTHON_kafka := tests/kafka --ignore tests/kafka/wire --ignore tests/kafka/server/test_cli_coordinator.py
+CRATE_gateway := share-state-gateway
+PYTHON_gateway := tests/gateway --ignore tests/gateway/faults --ignore tests/gateway/hostile --ignore tests/gateway/connections/test_memory.py
+PYTHON_operate := tests/operate --ignore tests/operate/analysis --ignore tests/operate/simulation --ignore tests/operate/top --ignore-glob '*/test_cli_*.py'
+PYTHON_spark := -m spark tests/spark/test_schemas.py tests/spark/test_bad_input.py
+
+ifdef PART
+$(if $(filter $(PARTS),$(PART)),,$(error PART=$(PART): expected one of $(PARTS)))
+CHECK_CRATE := $(CRATE_$(PART))
+CHECK_RUST := $(RUST_$(PART))
+CHECK_PYTHON := $(PYTHON_$(PART))
+endif
+
 .PHONY: check
-check: venv ## Check what breaks most often, in under a minute: formats, lints, types, the quickest tests
+check: venv $(and $(filter spark,$(PART)),$(SPARK_STAMP)) ## Check what breaks most often, in under a minute: formats, lints, types, the quickest tests (PART=log: those of a wing)
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --package share-state-core --all-targets --locked --quiet -- -D warnings
+	$(if $(CHECK_CRATE),$(CARGO) clippy --package $(CHECK_CRATE) --all-targets --locked --quiet -- -D warnings)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/python scripts/check_tree.py
+	$(BIN)/python scripts/check_prose.py
 	$(BIN)/mypy
-	$(CARGO) test --package share-state-core --locked --quiet $(CHECK_RUST)
+	$(if $(CHECK_CRATE),$(CARGO) test --package $(CHECK_CRATE) --locked --quiet $(CHECK_RUST))
 	CARGO=$(CARGO) $(BIN)/python scripts/unoptimised.py $(CHECK)
 	PYTHONPATH=$(abspath $(CHECK)) $(BIN)/python -m pytest -q $(CHECK_PYTHON)
 
 # A workspace of its own; only its runs beside Kafka's classes need a JDK.
-JUDGE := --manifest-path rust/judge/Cargo.toml
+JUDGE := --manifest-path rust/proof/judge/Cargo.toml
 
 # In this order under `make test`, each also by itself.
 .PHONY: lint-rust
@@ -144,11 +190,12 @@ stubs: build ## Renew the docstrings of python/share_state/_core.pyi from the ex
 	$(BIN)/python scripts/stub_docs.py
 
 .PHONY: lint-docs
-lint-docs: venv ## Check the English of the pages, docstrings and doc comments
+lint-docs: venv ## Check the English of the pages, docstrings and doc comments, and the subjects of commits
 	$(BIN)/python scripts/check_prose.py
+	$(BIN)/python scripts/check_subject.py --history
 
 .PHONY: man-page
-man-page: build ## Renew docs/share-state.1 from the help of the commands
+man-page: build ## Renew docs/share-state.1 and docs/commands.md from the help of the commands
 	$(BIN)/python scripts/man_page.py
 
 # The binding crate has no tests of its own: it links against a running interpreter, and pytest drives it.
@@ -170,7 +217,7 @@ types: build ## Check the types, and the stubs and their docstrings against the 
 
 .PHONY: test-python
 test-python: build ## Run the Python tests: conformance, command line and README included (PYTEST_ARGS=...)
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 # The site: static files, without a fetch from elsewhere. Sphinx reads the pages of docs/ and the docstrings of the installed
 # package; a warning, a link that leads nowhere too, is an error.
@@ -200,11 +247,11 @@ kafka: venv ## Fetch real Kafka from Maven and build its driver, the judge of te
 # The group `kafka` of the tests: Kafka's own classes as judge, and real brokers.
 .PHONY: test-kafka
 test-kafka: build kafka ## Run the tests against real Kafka (needs a JDK and Maven)
-	$(BIN)/python -m pytest -m kafka tests/kafka tests/gateway tests/histories tests/python/kafka_persister $(PYTEST_ARGS)
+	$(PYTEST) -m kafka tests/kafka tests/groups tests/gateway tests/operate tests/proof $(PYTEST_ARGS)
 
 .PHONY: test-gateway-lab
 test-gateway-lab: build kafka ## Run the tests of the gateway's lab against real Kafka (needs a JDK and Maven)
-	$(BIN)/python -m pytest -m kafka tests/gateway $(PYTEST_ARGS)
+	$(PYTEST) -m kafka tests/gateway $(PYTEST_ARGS)
 
 # PySpark is published as sources only; without build isolation, so that what builds it is locked as well.
 $(SPARK_STAMP): $(DEPS_STAMP) requirements/spark-build.txt requirements/spark.txt
@@ -224,7 +271,7 @@ spark: $(SPARK_STAMP) build ## Install PySpark into .venv and try it (needs Java
 # The group `spark` of the tests.
 .PHONY: test-spark
 test-spark: spark kafka ## Run the tests on Spark (needs a JDK and Maven)
-	$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
+	$(PYTEST) -m spark tests/spark $(PYTEST_ARGS)
 
 # In an environment of its own: the suite needs nothing of ours, and older packages. Trivup is published as sources only.
 $(GATEWAY_SUITE_STAMP): requirements/gateway-suite-build.txt requirements/gateway-suite.txt | check-tools
@@ -249,11 +296,11 @@ bench-spark-quick: spark $(BENCH_STAMP) ## Measure the folds on Spark at small s
 
 # Operation logs go to build/bench and away again; the results of `bench` are committed, those of `bench-quick` are not.
 .PHONY: bench
-bench: build $(BENCH_STAMP) ## Measure every workload beside Kafka; write benches/results and docs/benchmarks.md (an hour and a half)
-	$(BIN)/python -m benches.measure
+bench: build $(BENCH_STAMP) ## Measure what was not yet of every workload beside Kafka; write benches/results and docs/benchmarks.md (hours)
+	$(BIN)/python -m benches.measure $(BENCH_ARGS)
 
 .PHONY: bench-quick
-bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (some seven minutes)
+bench-quick: build $(BENCH_STAMP) ## Measure the small sizes into build/bench, with wider error (some fifteen minutes)
 	$(BIN)/python -m benches.measure --quick
 
 # A job of its own, which the gate runs after the tests: the counts hold for one compiler and one processor, and elsewhere
@@ -266,12 +313,7 @@ bench-guard: venv ## Compare the instructions of guarded operations with those r
 bench-history: build $(BENCH_STAMP) ## Measure the latest commits with asv (ASV_RANGE=HEAD~2..HEAD)
 	$(BIN)/python -m asv run --show-stderr $(ASV_RANGE)
 
-# Beside Kafka's own persister, against a real broker, which is fetched if need be. Needs a JDK and Maven.
-.PHONY: bench-persister
-bench-persister: build ## Measure the Kafka persisters beside Kafka's own (needs a JDK and Maven)
-	$(BIN)/python -m benches.persister.run
-
-# Kafka's own tools, confluent's and bare members as the clients of a broker and of the gateway over it. Go adds NATS JetStream.
+# Kafka's own tools, confluent's and bare members as the clients of a broker and of the gateway over it.
 .PHONY: bench-gateway
 bench-gateway: build kafka ## Measure share groups through the gateway beside a broker's own (needs a JDK and Maven; about an hour)
 	$(BIN)/python -m benches.gateway.run $(BENCH_ARGS)
@@ -283,8 +325,18 @@ worlds: ## Play fresh simulated worlds (WORLDS_SECONDS=120, WORLDS_JOBS=1, WORLD
 	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds $(WORLDS_SECONDS) --jobs $(or $(WORLDS_JOBS),1) $(WORLDS_ARGS)
 
 .PHONY: test-worlds
-test-worlds: ## Play fresh simulated worlds for 180 s on one core; a finding, or a meeting that never happens, fails
-	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seconds 180 --every-meeting
+test-worlds: ## Play 50,000 simulated worlds of fixed seeds on one core; a finding, or a meeting that never happens, fails
+	$(CARGO) run --release --locked --quiet -p share-state-sim -- --seed 93200000 --worlds 50000 --every-meeting
+
+# What the gate plays with fixed seeds, with fresh ones. A finding becomes a fixed case.
+.PHONY: campaign
+campaign: build kafka $(MUTANTS_TOOLS)/bin/cargo-mutants ## Play the random tests with fresh seeds, before an issue ends (about an hour; needs a JDK and Maven)
+	@export SHARE_STATE_FRESH=1 PROPTEST_RNG_SEED=$$(shuf -i 1-4294967295 -n 1); \
+	echo "PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; set -e; \
+	$(MAKE) test-rust test-schedules worlds; \
+	$(PYTHON) -m scripts.mutants_rust $(MUTANTS_TOOLS)/bin/cargo-mutants --seconds $(MUTANTS_SECONDS); \
+	$(BIN)/python -m pytest -m 'kafka or not kafka' tests/proof/histories tests/gateway/differential tests/proof/judge/test_differential.py; \
+	$(BIN)/python -m pytest --ignore tests/pages
 
 # Coverage-guided on the stable toolchain: without a sanitizer the instrumentation needs no nightly flag, and
 # the code under test has no unsafe for one to watch. Needs a C++ compiler for libFuzzer.
@@ -297,14 +349,14 @@ FUZZ_SCRIPTS := engine_twin share_partition
 # What a run finds interesting goes to build/, not into the corpus that the gate replays.
 .PHONY: fuzz
 fuzz: $(FUZZ_TOOLS)/bin/cargo-fuzz ## Fuzz every decoder and the engine, coverage-guided (FUZZ_SECONDS=60 each, FUZZ_TARGETS=...)
-	@for target in $(or $(FUZZ_TARGETS),$$($< list --fuzz-dir rust/fuzz)); do \
-		mkdir -p build/fuzz-corpus/$$target rust/fuzz/corpus/$$target; \
+	@for target in $(or $(FUZZ_TARGETS),$$($< list --fuzz-dir rust/proof/fuzz)); do \
+		mkdir -p build/fuzz-corpus/$$target rust/proof/fuzz/corpus/$$target; \
 		case " $(FUZZ_SCRIPTS) " in \
 			*" $$target "*) traced="--no-trace-compares --target-dir $(abspath build/fuzz-scripts)" ;; \
 			*) traced= ;; \
 		esac; \
-		$< run --fuzz-dir rust/fuzz --sanitizer none $$traced $$target \
-			$(abspath build/fuzz-corpus)/$$target $(abspath rust/fuzz/corpus)/$$target \
+		$< run --fuzz-dir rust/proof/fuzz --sanitizer none $$traced $$target \
+			$(abspath build/fuzz-corpus)/$$target $(abspath rust/proof/fuzz/corpus)/$$target \
 			-- -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048; done
 
 # Not optimised: it only lists.
@@ -316,8 +368,8 @@ mutants: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break the Rust crates in every wa
 	$(PYTHON) -m scripts.mutants_rust $< $(MUTANTS_ARGS)
 
 .PHONY: mutants-sample
-mutants-sample: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break them in some of these ways, drawn anew, for two minutes
-	$(PYTHON) -m scripts.mutants_rust $< --seconds $(MUTANTS_SECONDS) $(MUTANTS_ARGS)
+mutants-sample: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break them in some of these ways, always the same
+	$(PYTHON) -m scripts.mutants_rust $< --seed 932 --count 5 $(MUTANTS_ARGS)
 
 # What breaks the code, and tells whether a test noticed. Works in a copy below build/.
 MUTANTS_STAMP := $(VENV)/.mutants-installed
@@ -371,6 +423,6 @@ publish-dry-run: ## Package every crate as for crates.io, and build it from its 
 
 .PHONY: clean
 clean: ## Remove everything that was built, the virtual environment included
-	rm -rf $(VENV) target build .demo .demo-gateway rust/fuzz/target rust/judge/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
+	rm -rf $(VENV) target build .demo .demo-gateway rust/proof/fuzz/target rust/proof/judge/target .mypy_cache .ruff_cache .pytest_cache .hypothesis .benchmarks
 	find python tests examples benches scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 	find python -name '*.so' -delete

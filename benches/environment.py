@@ -36,13 +36,22 @@ def _fixed() -> dict[str, str | int]:
         "rust": compiler(),
         "java": _said(["java", "-version"]),
         "kafka": JUDGE,
-        "commit": f"{_git('rev-parse', '--short', 'HEAD')}{DIRTY if changes() else ''}",
+        "commit": code(),
     }
 
 
+#: Files that a run renews itself: they say nothing of the code that was measured.
+_RENEWED = tuple(f":(exclude){path}" for path in ("benches/results", "docs", "README.md"))
+
+
+def code() -> str:
+    """The last commit that changed more than results and pages, marked where the tree differs from it."""
+    return f"{_git('log', '-1', '--format=%h', '--', '.', *_RENEWED)}{DIRTY if changes() else ''}"
+
+
 def changes() -> str:
-    """The first path that differs from the commit, or nothing. Results and pages do not count: a run renews them itself."""
-    return _git("status", "--porcelain", "--", ".", *(f":(exclude){path}" for path in ("benches/results", "docs", "README.md")))
+    """The first path that differs from the commit, or nothing."""
+    return _git("status", "--porcelain", "--", ".", *_RENEWED)
 
 
 def _git(*arguments: str) -> str:

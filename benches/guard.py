@@ -26,10 +26,10 @@ from benches import environment
 from benches.programs import rust
 
 BASELINE = Path(__file__).resolve().parent / "guard.json"
-#: What an operation may need more than recorded.
+#: Part by which an operation may exceed the recorded number.
 TOLERANCE = 0.10
 _TIMES = 1_000
-#: How often an operation is counted again that seems to need too much: the counts of one program differ a little from run to run.
+#: Number of new counts for an operation that seems to need too much: one program's counts differ a little from run to run.
 _AGAIN = 3
 _SIDES = (("compiler ", "rust"), ("processor", "cpu"))
 _COLLECTED = re.compile(r"Collected : (\d+)")
@@ -51,7 +51,7 @@ def valgrind() -> str:
 
 
 def instructions(program: Path, operation: str) -> float:
-    """How many instructions the operation needs once."""
+    """Return the number of instructions that the operation needs once."""
     once, twice = (_collected(program, operation, times) for times in (_TIMES, 2 * _TIMES))
     return (twice - once) / _TIMES
 
@@ -65,7 +65,7 @@ def _collected(program: Path, operation: str, times: int) -> int:
 
 
 def here() -> dict[str, str]:
-    """What the counts depend on besides the code."""
+    """Return the facts that the counts depend on besides the code."""
     return {"rust": environment.compiler(), "cpu": environment.processor()}
 
 
@@ -79,7 +79,7 @@ def skip_note(recorded: dict[str, str], found: dict[str, str]) -> list[str]:
 
 
 def counted_again(recorded: dict[str, float], measured: dict[str, float], count: Callable[[str], float]) -> dict[str, float]:
-    """What was measured; of an operation that needs too much, the least of several counts."""
+    """Return what was measured; for an operation that needs too much, the least of several counts."""
     return {
         operation: min(now, *(count(operation) for _ in range(_AGAIN)))
         if now > recorded.get(operation, now) * (1 + TOLERANCE)

@@ -1,6 +1,11 @@
-"""Measures every row of the plan, a file of results each, and writes the report.
+"""Measures the rows of the plan, a file of results each, and writes the report.
 
-python -m benches.measure [--quick] [--only W4,W5] [--limit-s N] [--results DIRECTORY] [--report FILE]
+    python -m benches.measure [--quick] [--only W4,W5] [--minutes N] [--missing] [--limit-s N]
+                             [--results DIRECTORY] [--report FILE]
+
+Rows that have a result of this commit are left alone, with `--missing` those that have one of any commit, so that a run which was
+stopped goes on where it was; the rows of the front page come first, and those whose rounds lay too far apart again at the end.
+With `--minutes` no row is begun after that time.
 """
 
 from __future__ import annotations
@@ -9,16 +14,18 @@ import argparse
 import dataclasses
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
-from benches import environment, report, run
-from benches.plan import ROWS, Row
-from benches.programs import TWIN, Effort, EngineFailedError
+from benches import environment, report, run, steady
+from benches.plan import FIRST, ROWS, Row
+from benches.programs import TWIN, EngineFailedError
+from benches.steady import Effort
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-#: The quick run saves processes and sizes, not Kafka's warm-up or its time for a first replay, which a cold JVM needs.
-_QUICK = Effort(processes=1)
+#: The quick run saves processes, sizes and patience, not Kafka's time for a first replay, which a cold JVM needs.
+_QUICK = Effort(processes=1, most_s=10.0)
 #: The quick run leaves out the obvious twin: it takes longest, and the tests compare it anyway.
 _NOT_QUICK = (TWIN,)
 
@@ -35,21 +42,39 @@ def rows(*, quick: bool, only: str) -> list[Row]:
 
 
 def effort(*, quick: bool, limit_s: int | None) -> Effort:
-    """How long to measure; a limit that was asked for counts for both runs."""
+    """Return the effort of a measurement; a limit that was asked for counts for both runs."""
     chosen = _QUICK if quick else Effort()
     return dataclasses.replace(chosen, limit_s=limit_s or chosen.limit_s)
 
 
-def measure(planned: list[Row], to_spend: Effort, into: Path) -> list[str]:
+def left(planned: list[Row], into: Path, *, missing: bool) -> list[Row]:
+    """The rows that are to be measured, in their order: the first ones, the others, and again those that were not steady."""
+    order: list[tuple[int, Row]] = []
+    for row in planned:
+        path = into / f"{row.name}.json"
+        result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        kept = {found.get("untold", "") for found in map(steady.published, result.get("engines", {}).values())}
+        is_done = bool(result) and "not measured again" not in kept
+        is_done = is_done and (missing or result["environment"]["commit"] == environment.code())
+        if not is_done or "not steady" in kept:
+            order.append((len(FIRST) + 1 if is_done else FIRST.index(row.name) if row.name in FIRST else len(FIRST), row))
+    return [row for _, row in sorted(order, key=lambda one: one[0])]
+
+
+def measure(planned: list[Row], to_spend: Effort, into: Path, minutes: float = float("inf")) -> list[str]:
     """Measures the rows; what went wrong."""
     into.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
     wrong = []
     stopped: dict[str, dict[str, int]] = {}
-    for row in planned:
+    for number, row in enumerate(planned):
+        if time.monotonic() - began > 60 * minutes:
+            print(f"{len(planned) - number} rows are left for the next run", file=sys.stderr)
+            break
         too_slow = stopped.setdefault(row.workload, {})
-        mine = dataclasses.replace(to_spend, tail_rounds=to_spend.rounds if row.tails else 0)
+        smaller = {engine: size for engine, size in too_slow.items() if size < row.size}
         try:
-            result = run.measure(row, mine, stopped=too_slow)
+            result = run.measure(row, to_spend, stopped=smaller)
         except EngineFailedError as error:
             wrong.append(f"{row.name}: {error}")
             continue
@@ -72,6 +97,8 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--quick", action="store_true")
     arguments.add_argument("--only", default="")
+    arguments.add_argument("--minutes", type=float, default=float("inf"))
+    arguments.add_argument("--missing", action="store_true")
     arguments.add_argument("--limit-s", type=int)
     arguments.add_argument("--results", type=Path)
     arguments.add_argument("--report", type=Path)
@@ -85,7 +112,8 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    wrong = measure(rows(quick=given.quick, only=given.only), effort(quick=given.quick, limit_s=given.limit_s), into)
+    planned = left(rows(quick=given.quick, only=given.only), into, missing=given.missing)
+    wrong = measure(planned, effort(quick=given.quick, limit_s=given.limit_s), into, given.minutes)
     report.write(into, page)
     print(f"results: {into}\nreport: {page}")
     for text in wrong:

@@ -46,7 +46,7 @@ BATCH = np.dtype([("first", "<i8"), ("last", "<i8"), ("state", "i1"), ("nothing"
 
 
 class Kind(IntEnum):
-    """What an operation does; `benches/rust/src/oplog/mod.rs` says it at length."""
+    """Kind of an operation; `benches/rust/src/oplog/mod.rs` describes each."""
 
     FETCHED = 1
     ACQUIRE = 2
@@ -128,7 +128,7 @@ class OpLog:
 
 
 class Digest:
-    """One number for all results: a polynomial over 64-bit integers that wrap. Grants that touch and have one count are one."""
+    """Digest of all results: a polynomial over 64-bit integers that wrap. Grants that touch and have one count are one."""
 
     POINT = 0x9E3779B97F4A7C15
     _END = -(2**63) + 65_536
@@ -188,7 +188,7 @@ def _polynomial(values: NDArray[np.uint64], point: int, step: int) -> int:
 
 
 def timed(ops: NDArray[np.void]) -> NDArray[np.bool_]:
-    """Which operations lie in a timed section."""
+    """Select the operations that lie in a timed section."""
     kind = ops["kind"]
     depth = np.cumsum((kind == Kind.BEGIN).astype(np.int8) - (kind == Kind.END).astype(np.int8), dtype=np.int8)
     inside: NDArray[np.bool_] = (depth == 1) & (kind != Kind.BEGIN)

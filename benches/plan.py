@@ -1,31 +1,33 @@
-"""Which workloads are measured at which sizes by whom, and what the project holds itself to."""
+"""Plan of the measurements: workloads, sizes and engines, and the targets that the project holds itself to."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
+from benches.programs import COLUMNAR, KAFKA, KIO, SCALAR, TREE, TWIN
 
 OURS = (TREE, SCALAR, COLUMNAR)
-MODELS = (OFFSET_MAP, FLAT_VEC)
-ALL = (KAFKA, *OURS, TWIN, *MODELS)
-#: The workloads that the naive models play: those with a curve, where a class of complexity is to be seen.
-MODELLED = ("W1", "W3", "W4", "W5", "W6-next", "W7", "W8", "W9", "W13-uniform")
+ALL = (KAFKA, *OURS, TWIN)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One workload at one size."""
+    """Workload at one size."""
 
     workload: str
     size: int
     engines: tuple[str, ...] = ALL
-    #: Whether the times of single operations are kept as well.
+    #: True if the times of single operations are kept as well.
     tails: bool = False
-    #: Whether the quick run measures it too.
+    #: True if the quick run measures it too.
     quick: bool = False
-    #: How writes reach a disk (`DURABILITIES`); empty with the persister that keeps nothing.
+    #: Time at which writes reach a disk (`DURABILITIES`); empty with the persister that keeps nothing.
     durability: str = ""
+
+    @property
+    def writes(self) -> int:
+        """Writes of a workload that can go to a disk: so many that to make a store is little beside them, but few syncs."""
+        return 2_000 if self.durability == "always" else 20_000
 
     @property
     def name(self) -> str:
@@ -34,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Target:
-    """What a row is held to: a least ratio to `against` by face, or a greatest figure."""
+    """Target of a row: a least ratio to `against` by face, or a greatest figure."""
 
     text: str
     row: str
@@ -48,16 +50,15 @@ class Target:
     figure: str = ""
     most: float | None = None
     least: float | None = None
-    #: What stands in the way, shown where the target is missed.
+    #: Obstacle to the target, shown where it is missed.
     limit: str = ""
 
 
 def _sizes(workload: str, sizes: tuple[int, ...], quick: tuple[int, ...], tails: tuple[int, ...] = ()) -> list[Row]:
-    engines = ALL if workload in MODELLED else (KAFKA, *OURS, TWIN)
-    return [Row(workload, size, engines, quick=size in quick, tails=size in tails) for size in sizes]
+    return [Row(workload, size, quick=size in quick, tails=size in tails) for size in sizes]
 
 
-#: How writes reach a disk, and what the pages call it.
+#: Times at which writes reach a disk, and the names that the pages give them.
 DURABILITIES = {
     "never": "inline, sync never",
     "interval": "inline, sync every second",
@@ -67,12 +68,12 @@ DURABILITIES = {
 
 
 def _durable(workload: str, size: int) -> list[Row]:
-    """A workload without a disk and over a store in each way; the models keep nothing."""
+    """A workload without a disk and over a store in each way; the twin keeps nothing."""
     ways = ("", *DURABILITIES)
     return [Row(workload, size, (KAFKA, *OURS), quick=way in {"never", "always"}, durability=way) for way in ways]
 
 
-_COORDINATOR = (KAFKA, TREE, SCALAR, FLAT_VEC)
+_COORDINATOR = (KAFKA, TREE, SCALAR)
 _MEMORY = (KAFKA, TREE, TWIN)
 
 ROWS: list[Row] = [
@@ -112,6 +113,17 @@ ROWS: list[Row] = [
     Row("replay", 10_000_000, (TREE,)),
     Row("durable", 64, (TREE,), quick=True),
 ]
+
+#: The rows that are measured before all others.
+FIRST = (
+    "W1-500",
+    *(row.name for row in ROWS if row.workload in ("W1-durable", "W13-durable")),
+    "W3-10",
+    "W4-10000",
+    "W3-10000",
+    *(row.name for row in ROWS if row.workload == "W4-durable"),
+    *(row.name for row in ROWS if row.workload in ("W1", "W3", "W4", "W13-uniform") and row.size < 1_000_000),
+)
 
 
 def small(engine: str, *, stored: bool = False) -> list[Row]:
@@ -191,7 +203,7 @@ TARGETS: list[Target] = [
     ),
     Target(f"W5 at 10^6 against 10^4 ({_W4_W5})", "W5-1000000", growth=_faces(3, 3, 3), base="W5-10000", limit=_RANDOM),
     Target(f"W5 at 10^7 against 10^4 ({_W4_W5})", "W5-10000000", growth=_faces(8, 8, 8), base="W5-10000", limit=_RANDOM),
-    Target("W6 next available behind 10^6 acquired", "W6-next-1000000", _faces(10_000, 10_000, 10_000), limit=_SCALAR),
+    Target("W6 next available after 10^6 acquired", "W6-next-1000000", _faces(10_000, 10_000, 10_000), limit=_SCALAR),
     Target("W7 10^6 separate locks run out", "W7-1000000", _faces(50, 50, 50), limit=_LOCKS),
     Target("W7 writes for it", "W7-1000000", figure="writes", most=1),
     Target("W9 release by one of 256 members, 10^6 locks", "W9-1000000", _faces(100, 100, 100), limit=_LOCKS),
@@ -214,18 +226,18 @@ _BESIDE = (
     "without a disk and over a store on one; Kafka's class has a persister that appends the bytes of the same commits and syncs "
     "as the store does; the columnar calls make fewer and larger writes"
 )
-#: What a workload does and what its size and an element are.
+#: Description of each workload: what it does, its size and its element.
 ABOUT = {
     "W1": "whole batches acquired and acknowledged, 20 in flight; size: records a batch; an element is a cycle",
-    "W1-durable": f"2,000 such cycles, {_BESIDE}",
+    "W1-durable": f"20,000 such cycles, or 2,000 where each is synced, {_BESIDE}",
     "W2": "one request with a type for each record, all accepts; size: records a request; an element is a record",
     "W3": "single accepts in the order of the offsets; size: records of the batch; an element is a record",
     "W4": "single accepts of every second record, then of the holes; size: records in flight",
-    "W4-durable": f"2,000 single accepts of every second record in a window of size, {_BESIDE}",
+    "W4-durable": f"single accepts of every second record in a window of size, at most 2,000 where each is synced, {_BESIDE}",
     "W5": "single acknowledgements without a pattern, 90% accept, 5% release, 4% reject, 1% renew, a fetch for each 100; "
     "32 members, acquisitions of 500; size: records in flight",
-    "W6": "the record at the start offset stays out, the window grows to size behind it; single accepts, from 10^7 on of 500",
-    "W6-next": "where to fetch next, the only available record behind so many acquired one by one; an element is a question",
+    "W6": "the record at the start offset stays out, the window grows to size after it; single accepts, from 10^7 on of 500",
+    "W6-next": "where to fetch next, the only available record after so many acquired one by one; an element is a question",
     "W6-cycle": "the same with the release, its write and the acquisition around the question",
     "W7": "so many locks on a record each run out together; an element is a lock",
     "W7-exploded": "so many records in batches of 10,000 of which one record was accepted run out; an element is a record",
@@ -238,7 +250,7 @@ ABOUT = {
     "W12": "so many state batches encoded as a snapshot and decoded again; an element is a batch",
     "W13-uniform": "a batch acquired and accepted in one of so many share partitions; an element is such a cycle",
     "W13-zipf": "the same, share partitions taken in proportion to rank^-1.1",
-    "W13-durable": f"2,000 cycles of ten records in one of so many share partitions, {_BESIDE}",
+    "W13-durable": f"20,000 cycles of ten records in one of so many share partitions, or 2,000 where each is synced, {_BESIDE}",
     "W14": "batches of 500 released whenever delivered, up to a delivery limit of size; an element is an operation",
     "W15-jump": "the log start jumps over so many records in flight, every second accepted; an element is a record",
     "W15-gaps": "half the offsets missing from the log; an element is an acknowledgement",
@@ -246,24 +258,16 @@ ABOUT = {
     "encode": "a WriteShareGroupState request of so many state batches; an element is a request",
 }
 
-#: The rows of the front page, and the plot above them.
-HEADLINES = (
-    "W1-500",
-    "W2-500",
-    "W3-10000",
-    "W4-10000",
-    "W6-next-1000000",
-    "W7-1000000",
-    "W9-1000000",
-    "W11-100000",
-    "W13-uniform-100000",
-)
-HEADLINE_PLOT = "W4"
-#: The workloads of the front page that are measured over a disk, and what the page calls them.
-DURABLE_HEADLINES = {
-    "W1-durable-500": "acquire + full acknowledge, batches of 500",
-    "W4-durable-10000": "alternate single acknowledgements, window 10,000",
-    "W13-durable-1000": "1,000 share partitions, random cycle",
+#: Rows of the front page by name, and their text there.
+HEADLINES = {
+    "W1-500": "acquire and acknowledge, batches of 500",
+    "W3-10000": "in-order single acknowledgements, batch of 10,000",
+    "W9-1000000": "release by one of 256 members, 10^6 locks",
+    "W13-uniform-100000": "a batch in one of 100,000 share partitions",
+    "W1-durable-500-never": "acquire and acknowledge, batches of 500, into a store that does not sync",
+    "W13-durable-1000-never": "a batch in one of 1,000 share partitions, into a store that does not sync",
+    "W1-durable-500-always": "acquire and acknowledge, batches of 500, each write synced",
+    "W4-durable-10000-interval": "alternate single acknowledgements, a sync every second",
 }
 
 #: p99.99 of every operation of these, nanoseconds.
@@ -273,7 +277,7 @@ TAIL_ROWS = [
 ]
 #: The operation that ends 10^6 locks is shown and not held to it.
 TAIL_ASIDE = {("W7-1000000", "tick")}
-#: What stands in the way where a tail is missed.
+#: Reason that is given where a tail is missed.
 TAIL_LIMIT = (
     "A tick of W8 and a release of W9 end thousands of locks in one call, and take as long as these take: each is a lease and a "
     "record that lie apart from the others in memory, and no cache holds them."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benches.programs import COLUMNAR, FLAT_VEC, KAFKA, OFFSET_MAP, SCALAR, TREE
+from benches.programs import COLUMNAR, KAFKA, SCALAR, TREE, TWIN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,14 +24,13 @@ CURVES = {
     "W11": ("state batches", "fold one delta", "delta"),
     "W13-uniform": ("share partitions", "acquire and acknowledge in one of them", "batch"),
 }
-#: How each engine is drawn, in the order of the legend: name, colour, line, marker.
+#: Style of each engine, in the order of the legend: name, colour, line, marker.
 _STYLES = {
     KAFKA: ("Kafka 4.4.0 SharePartition", "#b2182b", "-", "o"),
     TREE: ("share_state, Rust", "#08519c", "-", "s"),
     SCALAR: ("share_state, Python scalar", "#3182bd", "--", "^"),
     COLUMNAR: ("share_state, Python columnar", "#6baed6", "-.", "v"),
-    OFFSET_MAP: ("naive_offset_map, a naive model: a B-tree map with an entry an offset", "#737373", ":", "x"),
-    FLAT_VEC: ("flat_vec, a naive model: a flat list of runs, gone through by every operation", "#bdbdbd", ":", "+"),
+    TWIN: ("obvious twin: the same rules over one entry an offset", "#737373", ":", "x"),
 }
 
 
@@ -45,19 +44,24 @@ class Curve(NamedTuple):
 
 
 def draw(results: dict[str, dict[str, Any]], directory: Path) -> list[Path]:
-    """The curves of the workloads that were measured at two sizes or more; where they were drawn."""
+    """The curves of the workloads that were measured at two sizes or more; where they were drawn. Others go."""
     drawn = []
     for workload, (sizes, action, element) in CURVES.items():
-        found = curves(results, workload)
-        if any(len(curve.points) > 1 for curve in found):
-            path = directory / f"{workload}.svg"
+        path = directory / f"{workload}.svg"
+        path.unlink(missing_ok=True)
+        if is_drawn(found := curves(results, workload)):
             _draw(path, f"{workload}: {action}", sizes, f"nanoseconds for each {element}", found)
             drawn.append(path)
     return drawn
 
 
+def is_drawn(found: list[Curve]) -> bool:
+    """Tell if there is a curve to see."""
+    return any(len(curve.points) > 1 for curve in found)
+
+
 def curves(results: dict[str, dict[str, Any]], workload: str) -> list[Curve]:
-    """What is drawn of a workload, in the order of the legend; a curve that ends early says why."""
+    """Return the curves of a workload, in the order of the legend; a curve that ends early says why."""
     rows = sorted((r for r in results.values() if r["workload"] == workload), key=lambda result: result["size"])
     found = []
     for engine, (name, *_) in _STYLES.items():
@@ -71,9 +75,11 @@ def curves(results: dict[str, dict[str, Any]], workload: str) -> list[Curve]:
 
 
 def _reason(found: dict[str, Any]) -> str:
-    """Why an engine has no time."""
+    """Return the reason why an engine has no time."""
     if found.get("wrong"):
         return "gave wrong results"
+    if "untold" in found:
+        return str(found["untold"])
     return "could not run" if found.get("missing") else "took longer than the time limit"
 
 

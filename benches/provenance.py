@@ -26,7 +26,7 @@ def commits(results: Results) -> str:
 
 
 def notice(results: Results) -> list[str]:
-    """What a page says first when its figures do not belong together; nothing when they do."""
+    """Return the notice at the head of a page whose figures do not belong together; nothing when they do."""
     if is_one_clean_commit(results):
         return []
     return [

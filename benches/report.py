@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benches import headline, plots, provenance, targets, text
+from benches import headline, plots, provenance, steady, targets, text
 from benches.plan import (
     ABOUT,
     DURABILITIES,
@@ -21,7 +21,7 @@ from benches.plan import (
     TAIL_ROWS,
     TAIL_TARGET_NS,
 )
-from benches.programs import COLUMNAR, ENGINES, FLAT_VEC, KAFKA, KIO, OFFSET_MAP, SCALAR, TREE, TWIN
+from benches.programs import COLUMNAR, ENGINES, KAFKA, KIO, SCALAR, TREE, TWIN
 from benches.targets import Results
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -33,17 +33,17 @@ NAMES = {
     SCALAR: "share_state, Python scalar",
     COLUMNAR: "share_state, Python columnar",
     TWIN: "share_state, obvious twin",
-    OFFSET_MAP: "naive_offset_map",
-    FLAT_VEC: "flat_vec",
     KIO: "kio",
 }
 
 
 def read(directory: Path) -> Results:
-    """The results in a directory by the name of their row."""
+    """Published part of the results in a directory, by the name of their row."""
     # Those of Spark and of the gateway have reports of their own.
     paths = (path for path in sorted(directory.glob("*.json")) if not path.name.startswith(("spark-", "gateway-")))
-    found = (json.loads(path.read_text(encoding="utf-8")) for path in paths)
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    for result in found:
+        result["engines"] = {engine: steady.published(one) for engine, one in result["engines"].items()}
     return {result["row"]: result for result in found}
 
 
@@ -65,8 +65,8 @@ def lines(results: Results, drawn: list[str]) -> list[str]:
         "",
         "## What is to be reached",
         "",
-        "A ratio is Kafka's best round by our best round or process; a cell has the time of an element and the ratio. How to",
-        "read them, and what each engine is: [benches/README.md](../benches/README.md).",
+        "A ratio is Kafka's median by ours, each over the rounds of several processes in steady state; a cell has the time of an",
+        "element and the ratio. How to read them, and what each engine is: [benches/README.md](../benches/README.md).",
         "",
         *targets.table(results),
         "",
@@ -81,7 +81,7 @@ def lines(results: Results, drawn: list[str]) -> list[str]:
         "## Curves",
         "",
         "Both axes are logarithmic. Where a curve ends before the largest size, the legend says why; the time limit is that of a",
-        "first replay. The two naive models are ours and no products: they show what a class of complexity costs.",
+        "first replay. The obvious twin shows what an entry an offset costs.",
         "",
         *[line for path in drawn for line in (f"![{Path(path).stem}]({path})", "")],
         "## Every row",
@@ -181,7 +181,9 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     if found.get("wrong"):
         return [*start, "WRONG", "", "", "", "", "", ""]
     more = [f"{text.amount(found[name])} {what}" for name, what in _MORE.items() if name in found]
-    if found.get("missing"):
+    if "untold" in found:
+        more = [found["untold"]]
+    elif found.get("missing"):
         more = ["could not run"]
     elif found.get("stopped") is not None:
         more = [f"stopped after the time limit at operation {found['stopped']:,}"]
@@ -195,7 +197,7 @@ def _detail(result: dict[str, Any], engine: str, found: dict[str, Any], kafka: d
     persisted = [f"{found['writes']:,}", f"{found['bytes']:,}"] if found.get("writes") else ["", ""]
     if found.get("tails"):
         more.insert(0, _single(found["tails"]))
-    rounds = f"{found['spread']:.0%} of {len(found['rounds_ns'])}"
+    rounds = f"{found['spread']:.0%} of {len(found['rounds_ns'])} in {len(found['processes'])}"
     return [*start, text.time(found), ratio, f"{1e9 / found['ns']:,.0f}", rounds, *persisted, ", ".join(more)]
 
 

@@ -1,11 +1,11 @@
-"""What is to be reached beside what was measured: met, missed, wrong or not measured, and what stands in the way."""
+"""Targets beside what was measured: met, missed, wrong or not measured, and what stands in the way."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from benches import text
-from benches.plan import MODELS, TARGETS, Target
+from benches.plan import TARGETS, Target
 from benches.programs import COLUMNAR, KAFKA, SCALAR, TREE
 
 #: By the name of a row, what was measured of it.
@@ -31,7 +31,8 @@ def row(target: Target, results: Results) -> list[str]:
         return [target.text, asked, "", "", "", "", "not measured"]
     other = engines.get(target.against, {})
     cells, verdicts = _judged(target, engines, results)
-    conclusion = _conclusion(verdicts)
+    untold = [str(found["untold"]) for found in engines.values() if "untold" in found]
+    conclusion = _conclusion(verdicts) if verdicts or not untold else untold[0]
     compared = text.time(other) if target.ratios else ""
     if target.figure and target.figure in other and target.against == KAFKA:
         compared = text.amount(other[target.figure])
@@ -39,7 +40,7 @@ def row(target: Target, results: Results) -> list[str]:
 
 
 def limits(results: Results) -> list[str]:
-    """For each target that is missed why, and what a model needs that checks nothing and keeps no locks."""
+    """For each target that is missed why."""
     page = []
     for target in TARGETS:
         engines = results.get(target.row, {}).get("engines", {})
@@ -47,13 +48,7 @@ def limits(results: Results) -> list[str]:
         missed = [face for face, verdict in verdicts.items() if not verdict]
         if not missed:
             continue
-        kafka = engines.get(KAFKA, {})
-        models = [(engines[model]["ns"], model) for model in MODELS if "ns" in engines.get(model, {})]
-        fastest = ""
-        if models and target.ratios and "ns" in kafka:
-            ns, model = min(models)
-            fastest = f" The fastest of the naive models, `{model}`, needs {text.ns(ns)}, {text.ratio(kafka['ns'] / ns)}."
-        page.append(f"- **{target.text}**, missed by {', '.join(missed)}. {target.limit}{fastest}")
+        page.append(f"- **{target.text}**, missed by {', '.join(missed)}. {target.limit}")
     return page or ["Nothing: every target that was measured is met."]
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 
 def time(found: dict[str, Any]) -> str:
-    """Of an element, by what an engine measured. What was given up has none."""
+    """Time of an element, as an engine measured it. A result that was given up or is not published has none."""
     if "ns" in found:
         return ns(found["ns"])
+    if "untold" in found:
+        return str(found["untold"])
     if found.get("stopped") is not None or "stopped_at_size" in found:
         return "stopped"
     return ""

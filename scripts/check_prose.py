@@ -1,7 +1,7 @@
 """Checks the English of pages, docstrings and doc comments; `make lint-docs` runs it.
 
 * Pages: the checks of proselint, sentences of at most 35 words, and the rules below.
-* Docstrings and doc comments: the rules of `WORDS`.
+* Docstrings and doc comments: the rules of `WORDS`, and no opening of `REFUSED_OPENINGS`, in tests and scripts too.
 
 The rules follow Google's developer documentation style guide: the present tense, the plain word, the subject first. Generated
 pages are left out, and so are blocks that programs write into a page.
@@ -28,13 +28,20 @@ from scripts import prose  # noqa: E402  found only now
 
 #: Google's guide asks for fewer than 26; a definition that names fields needs more.
 MAX_WORDS: Final = 35
-_GENERATED: Final = re.compile(r"^(?:CHANGELOG\.md|docs/(?:benchmarks[\w-]*|state-machine|gateway-metrics)\.md)$")
+_GENERATED: Final = re.compile(r"^docs/(?:benchmarks[\w-]*|state-machine|gateway-metrics)\.md$")
 #: Figures that the benchmarks write, and the tables of fields that repeat the JSON schemas.
 _GENERATED_BLOCK: Final = re.compile(
     r"<!-- benchmarks -->[\s\S]*?<!-- end of benchmarks -->|^\| field \| \|\n(?:\|.*\n)+", re.MULTILINE
 )
 #: Sources whose docstrings and doc comments are read.
 _SOURCES: Final = re.compile(r"^(?:python/.*\.py|rust/[^/]*/src/.*\.rs|benches/.*\.(?:py|rs))$")
+#: Sources whose doc comments and docstrings are read for how they open.
+_OPENING: Final = (".rs", ".py", ".java")
+#: Left as they are: the data plane in Rust replaces these files, and their words go with them.
+_OPENING_LATER: Final = ("python/share_state/gateway/",)
+#: First words that ask or point before they say what the item is or does.
+REFUSED_OPENINGS: Final = ("What", "Whether", "How", "Where", "Who", "Whose", "So", "Of", "One", "Those", "Which")
+_REFUSED: Final = re.compile(rf"[\s*_\"'“(]*({'|'.join(REFUSED_OPENINGS)})\b", re.IGNORECASE)
 #: Checks of proselint that take names and code for prose, or ask for the signs of a typesetter.
 _PROSELINT_OFF: Final = (
     "typography",
@@ -90,7 +97,7 @@ PAGE_WORDS: Final = (
 
 def main() -> int:
     """Print every finding with its place; the exit status is 1 when there is one."""
-    names = [name for name in _files() if is_page(name) or _SOURCES.match(name)]
+    names = [name for name in _files() if is_page(name) or _SOURCES.match(name) or must_open_well(name)]
     found = [f"{name}:{finding.line}: {finding.text}" for name in names for finding in check(name)]
     print("".join(f"{line}\n" for line in found), end="", file=sys.stderr)
     if not names:
@@ -99,8 +106,13 @@ def main() -> int:
 
 
 def is_page(name: str) -> bool:
-    """Whether a file is a page that people write."""
+    """Return true if a file is a page that people write."""
     return name.endswith(".md") and not _GENERATED.match(name)
+
+
+def must_open_well(name: str) -> bool:
+    """Return true if the doc comments and docstrings of a file are read for how they open."""
+    return name.endswith(_OPENING) and not name.startswith(_OPENING_LATER)
 
 
 def check(name: str) -> list[Finding]:
@@ -108,8 +120,18 @@ def check(name: str) -> list[Finding]:
     text = (REPOSITORY / name).read_text(encoding="utf-8")
     if is_page(name):
         return sorted(of_page(text))
-    paragraphs = prose.of_rust(text) if name.endswith(".rs") else prose.of_python(text)
-    return sorted(broken_rules(paragraphs, WORDS))
+    found = [*of_openings(name, text)] if must_open_well(name) else []
+    if _SOURCES.match(name):
+        paragraphs = prose.of_rust(text) if name.endswith(".rs") else prose.of_python(text)
+        found += broken_rules(paragraphs, WORDS)
+    return sorted(found)
+
+
+def of_openings(name: str, text: str) -> Iterator[Finding]:
+    """Check how the doc comments and docstrings of a source open."""
+    for line, words in prose.openings(name, text):
+        if refused := _REFUSED.match(words):
+            yield Finding(line, f"“{refused[1]}”: open with a noun phrase or a verb")
 
 
 def of_page(text: str) -> Iterator[Finding]:

@@ -1,10 +1,11 @@
-"""The prose of Markdown pages, Python docstrings and Rust doc comments: text with its line, without code, links and markup."""
+"""The prose of Markdown pages, docstrings and doc comments: text with its line, without code, links and markup."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 #: Stands for code in a sentence: one word, so that the sentence keeps its shape.
@@ -15,6 +16,14 @@ _FENCE: Final = re.compile(r"^\s*(```+|~~~+)")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 _LINK: Final = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^)]*\)")
 _RUST_DOC: Final = re.compile(r"^\s*//[/!] ?(.*)$")
+#: Lines of a doc comment, by the ending of a file; a run of them is one comment.
+_LINES_OF: Final = {
+    ".rs": re.compile(r"^\s*(?P<mark>///(?!/)|//!)\s*(?P<words>.*)$"),
+    ".py": re.compile(r"^\s*(?P<mark>#:)\s*(?P<words>.*)$"),
+    ".java": re.compile(r"^\s*(?P<mark>///(?!/))\s*(?P<words>.*)$"),  # as of Java 23
+}
+#: The first words of a block comment that documents an item, in Rust and in Java.
+_BLOCK: Final = re.compile(r"^[ \t]*/\*[*!](?![*/])[\s*]*(?P<words>.*)$", re.MULTILINE)
 _SPHINX_ROLE: Final = re.compile(r":[a-z]+:`~?([^`]+)`")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?:;])\)?\s+(?=[\"'(*]*[A-Z0-9`])|\s–\s|;\s")
 
@@ -51,18 +60,54 @@ def of_markdown(text: str) -> list[Paragraph]:
 def of_python(text: str) -> list[Paragraph]:
     """Give the paragraphs of the docstrings of a module."""
     found = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
-            head = node.body[0]
-            if isinstance(head, ast.Expr) and isinstance(head.value, ast.Constant) and isinstance(head.value.value, str):
-                docstring = of_markdown(_SPHINX_ROLE.sub(r"`\1`", head.value.value))
-                found += [Paragraph(head.lineno - 1 + line, words) for line, words in docstring]
+    for first, docstring in _docstrings(ast.walk(ast.parse(text))):
+        found += [Paragraph(first - 1 + line, words) for line, words in of_markdown(_SPHINX_ROLE.sub(r"`\1`", docstring))]
     return found
 
 
 def of_rust(text: str) -> list[Paragraph]:
     """Give the paragraphs of the doc comments of a file."""
     return of_markdown("\n".join(_RUST_DOC.sub(r"\1", line) if _RUST_DOC.match(line) else "" for line in text.splitlines()))
+
+
+def openings(name: str, text: str) -> Iterator[Paragraph]:
+    """Give the first line of each doc comment and docstring of a source in Rust, Python or Java."""
+    lines = text.splitlines()
+    if name.endswith(".py"):
+        nodes = list(ast.walk(ast.parse(text)))
+        for first, docstring in _docstrings(nodes):
+            words = docstring.lstrip()
+            blank = docstring[: len(docstring) - len(words)].count("\n")
+            yield Paragraph(first + blank, words.partition("\n")[0])
+        for number in _inside_strings(nodes):
+            lines[number - 1] = ""
+    else:
+        for block in _BLOCK.finditer(text):
+            yield Paragraph(text.count("\n", 0, block.start("words")) + 1, block["words"])
+    given, comment_line = "", _LINES_OF[Path(name).suffix]
+    for number, line in enumerate(lines, start=1):
+        comment = comment_line.match(line)
+        if comment is None:
+            given = ""
+        elif comment["words"] and comment["mark"] != given:
+            given = comment["mark"]
+            yield Paragraph(number, comment["words"])
+
+
+def _docstrings(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    """Give each docstring with its first line."""
+    for node in nodes:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.body:
+            head = node.body[0]
+            if isinstance(head, ast.Expr) and isinstance(head.value, ast.Constant) and isinstance(head.value.value, str):
+                yield head.lineno, head.value.value
+
+
+def _inside_strings(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """Give the lines that begin inside a string."""
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            yield from range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
 
 
 def _without_fences(lines: list[str]) -> Iterator[str]:

@@ -68,8 +68,8 @@ def _member(owner: object, name: str, full_name: str) -> Any:  # noqa: ANN401  a
 
 
 def _doc(member: Any, name: str) -> str:  # noqa: ANN401  as above
-    # A static method is found as its wrapper.
-    text = getattr(member, "__doc__", None)
+    # A static method is found as its wrapper, which has the docstring of all wrappers.
+    text = getattr(member.__func__ if isinstance(member, staticmethod) else member, "__doc__", None)
     if not text:
         raise StubError(f"{name}: it has no docstring")
     return inspect.cleandoc(text)

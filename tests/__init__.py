@@ -1,1 +1,1 @@
-"""Tests of share_state that are run as a package (``python -m tests.conformance``)."""
+"""Tests of share_state that are run as a package (``python -m tests.proof.conformance``)."""

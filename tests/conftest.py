@@ -8,15 +8,22 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
+from tests import seeds
 from tests.kafka import broker, home
 
 if TYPE_CHECKING:
-    from tests.python.kafka_persister.real_broker import RealBroker
+    from tests.kafka.real_broker import RealBroker
 
 #: Set to run the group together with the others; ``pytest -m kafka`` runs it alone.
 SWITCH = "SHARE_STATE_KAFKA"
+
+# Before the tests are loaded, whose own settings begin with these.
+hypothesis.settings.register_profile("fixed", derandomize=True)
+if not seeds.FRESH:
+    hypothesis.settings.load_profile("fixed")
 
 _TOLD = pytest.StashKey[list[str]]()
 
@@ -41,9 +48,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print what the tests told, passed or not: the fresh seed among it."""
+    """Print what the tests told, passed or not: the seeds among it."""
     for line in config.stash.get(_TOLD, []):
         terminalreporter.write_line(line)
+
+
+@pytest.fixture(autouse=True)
+def _unpaced() -> None:
+    """Let each test log what it causes, whatever the tests before it caused."""
+    from share_state.logs import PACE  # noqa: PLC0415  not for those who only look at the options
+
+    PACE.forget()
 
 
 @pytest.fixture
@@ -56,7 +71,7 @@ def tell(pytestconfig: pytest.Config) -> Callable[[str], None]:
 def real_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], RealBroker]]:
     """Gives the broker of a release, started when it is first asked for."""
     # Only now: these need packages that are only for the tests against real Kafka.
-    from tests.python.kafka_persister import real_broker  # noqa: PLC0415
+    from tests.kafka import real_broker  # noqa: PLC0415
 
     with ExitStack() as stack:
         made: dict[str, RealBroker] = {}

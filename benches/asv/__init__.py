@@ -1,4 +1,4 @@
-"""What asv follows over the history. It runs what stands here on every commit, so nothing newer than a commit may be used."""
+"""Benchmarks that asv runs on every commit of the history, so they use nothing newer than a commit."""
 
 import sys
 from pathlib import Path

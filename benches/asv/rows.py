@@ -10,7 +10,7 @@ _ROWS = {row.name: row for row in small(COLUMNAR)}
 
 
 class Rows:
-    """One replay of a row; its timed sections count."""
+    """Replay of a row; its timed sections count."""
 
     timer = CLOCK.seconds
     number = 1

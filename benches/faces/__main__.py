@@ -1,10 +1,8 @@
-"""Replays an operation log through Python, and prints one JSON object with the fields of `benches/rust/src/result.rs`.
+"""Replays an operation log through Python: the questions and the answers of `benches/rust/src/bin/oplog.rs`.
 
-    python -m benches.faces LOG --face scalar|columnar|kio [--rounds 5] [--tail-rounds 0] [--limit-s 60] [--expect DIGEST]
-                        [--polls] [--durable never|interval|always|polled --dir DIRECTORY]
+    python -m benches.faces LOG --face scalar|columnar|kio [--limit-s 60]
+                        [--durable never|interval|always|polled --dir DIRECTORY]
 
-Results that have another digest than is expected are not timed. With `--polls` the writes are not made inside the calls: they
-are taken and confirmed by calls of their own (`poll_write` and `handle_write_result`, `poll_writes` and `handle_write_results`).
 With `--durable` the timed replays write to a store in a new directory, which must then hold what was persisted.
 """
 
@@ -13,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -55,13 +54,13 @@ def play(pieces: Program, replay: Replay, limit_s: float) -> tuple[int, int | No
     return total, None
 
 
-def tails(log: OpLog, rounds: int, polls: bool) -> dict[str, dict[str, int]]:
+def tails(log: OpLog, rounds: int) -> dict[str, dict[str, int]]:
     """Times of each timed operation, played one by one; of each the least over the rounds."""
     rows, inside = log.ops.tolist(), timed(log.ops).tolist()
     kinds = log.ops["kind"]
     least: NDArray[np.int64] | None = None
     for _ in range(rounds):
-        replay = Replay(log, None, polls=polls)
+        replay = Replay(log, None)
         step, clock = replay.step, time.perf_counter_ns
         took = np.zeros(len(rows), np.int64)
         for index, (row, is_timed) in enumerate(zip(rows, inside, strict=True)):
@@ -85,18 +84,14 @@ def tails(log: OpLog, rounds: int, polls: bool) -> dict[str, dict[str, int]]:
     return result
 
 
-#: As in `benches/rust/src/bin/oplog.rs`: how long replays that nobody times come first, and how long rounds take together.
-_WARM_UP_S, _TOGETHER_S, _MOST_ROUNDS = 0.3, 0.2, 200
-
-
-def two_threads(log: OpLog, face: str, polls: bool) -> float:
-    """How many times as fast a log is with two threads, one for share partition 0 and one for the others."""
+def two_threads(log: OpLog, face: str) -> float:
+    """Speed-up of a log with two threads, one for share partition 0 and one for the others."""
     kind, hot = log.ops["kind"], log.ops["partition"] == 0
     sections = (kind == Kind.BEGIN) | (kind == Kind.END)
     parts = [program(log, STRETCH[face], log.ops[sections | part]) for part in (hot, ~hot)]
 
     def total(pieces: Program) -> int:
-        return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
+        return play(pieces, Replay(log, None), float("inf"))[0]
 
     alone = sum(map(total, parts))
     with ThreadPoolExecutor(2) as pool:
@@ -110,88 +105,78 @@ def keeping(log: OpLog, pieces: Program, expected: Replay, durability: str, dire
         with kept.store:
             replay = Replay(log, None, kept=kept)
             spent, _ = play(pieces, replay, float("inf"))
-            if kept.differs(replay, expected):
+            if kept.differs(replay.partitions, expected.durable):
                 raise NotKeptError(f"{log.workload}, {durability}: the store does not hold what was persisted")
     return spent
 
 
-def measure(
-    log: OpLog,
-    face: str,
-    rounds: int,
-    tail_rounds: int,
-    limit_s: float,
-    expected: str = "",
-    *,
-    polls: bool = False,
-    durable: str = "",
-    directory: Path | None = None,
-) -> dict[str, Any]:
-    digest = Digest()
-    began = time.perf_counter()
-    replay = None
-    pieces: Program = []
-    if log.is_fold():
-        _, stopped = folds.replay(log, digest, face, limit_s)
-    else:
-        pieces = program(log, STRETCH[face])
-        replay = Replay(log, digest, polls=polls)
-        began = time.perf_counter()
-        _, stopped = play(pieces, replay, limit_s)
-    took = time.perf_counter() - began
-    affordable = min(rounds, max(2, int(5 * limit_s / max(took, 1e-9))))
-    spent: list[int] = []
-    value = digest.value()
-    right = stopped is None and expected in ("", value)
+class Face:
+    """A log that a face has replayed once, for the results, and replays as often as is asked."""
 
-    def once() -> int:
+    def __init__(
+        self,
+        log: OpLog,
+        face: str,
+        limit_s: float = 60,
+        *,
+        durable: str = "",
+        directory: Path | None = None,
+    ) -> None:
+        self.log, self.face, self.durable = log, face, durable
+        self._directory = directory or Path(gettempdir())
+        self._replay: Replay | None = None
+        self._pieces: Program = []
+        digest = Digest()
         if log.is_fold():
-            return folds.replay(log, None, face, float("inf"))[0]
-        if replay is not None and durable:
-            return keeping(log, pieces, replay, durable, directory or Path(gettempdir()))
-        return play(pieces, Replay(log, None, polls=polls), float("inf"))[0]
+            _, stopped = folds.replay(log, digest, face, limit_s)
+        else:
+            self._pieces = program(log, STRETCH[face])
+            self._replay = Replay(log, digest)
+            _, stopped = play(self._pieces, self._replay, limit_s)
+        persisted = self._replay.durable if self._replay else None
+        self.results: dict[str, Any] = {
+            "engine": face if face == "kio" else f"python_{face}",
+            "digest": digest.value() if stopped is None else None,
+            "stopped": stopped,
+            "writes": persisted.writes if persisted else 0,
+            "batches": persisted.batches if persisted else 0,
+            "bytes": persisted.bytes if persisted else 0,
+            "python": platform.python_version(),
+            "share_state": share_state.__version__,
+            "calls": sum(not isinstance(one, Rows) for piece in self._pieces for one in getattr(piece, "pieces", [piece])),
+        }
 
-    if right and affordable:
-        while time.perf_counter() - began < _WARM_UP_S:
-            once()
-        timing = time.perf_counter()
-        while len(spent) < affordable or (time.perf_counter() - timing < _TOGETHER_S and len(spent) < _MOST_ROUNDS):
-            spent.append(once())
-    persisted = replay.durable if replay else None
-    more = {"two_threads_ratio": two_threads(log, face, polls)} if log.workload == "W16" and spent else {}
-    return more | {
-        "engine": face if face == "kio" else f"python_{face}{'_polled' if polls else ''}",
-        "digest": value if stopped is None else None,
-        "stopped": stopped,
-        "writes": persisted.writes if persisted else 0,
-        "batches": persisted.batches if persisted else 0,
-        "bytes": persisted.bytes if persisted else 0,
-        "rounds_ns": spent,
-        "tails": tails(log, min(tail_rounds, affordable), polls) if tail_rounds and right and not log.is_fold() else {},
-        "python": platform.python_version(),
-        "share_state": share_state.__version__,
-        "calls": sum(not isinstance(one, Rows) for piece in pieces for one in getattr(piece, "pieces", [piece])),
-    }
+    def once(self) -> int:
+        """Nanoseconds in the timed sections of one replay."""
+        if self._replay is None:
+            return folds.replay(self.log, None, self.face, float("inf"))[0]
+        if self.durable:
+            return keeping(self.log, self._pieces, self._replay, self.durable, self._directory)
+        return play(self._pieces, Replay(self.log, None), float("inf"))[0]
+
+    def answer(self, what: str, times: int) -> dict[str, Any]:
+        """The answer to a question."""
+        if what == "replays":
+            return {"ns": sum(self.once() for _ in range(times))}
+        if what == "tails":
+            return {"tails": tails(self.log, times)}
+        return {"two_threads_ratio": two_threads(self.log, self.face)}
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("log", type=Path)
     arguments.add_argument("--face", choices=("scalar", "columnar", "kio"), required=True)
-    arguments.add_argument("--rounds", type=int, default=5)
-    arguments.add_argument("--tail-rounds", type=int, default=0)
     arguments.add_argument("--limit-s", type=float, default=60)
-    arguments.add_argument("--expect", default="")
-    arguments.add_argument("--polls", action="store_true")
     arguments.add_argument("--durable", choices=DURABILITIES, default="")
     arguments.add_argument("--dir", type=Path)
     given = arguments.parse_args()
-    efforts = (given.rounds, given.tail_rounds, given.limit_s, given.expect)
-    print(
-        json.dumps(
-            measure(OpLog.read(given.log), given.face, *efforts, polls=given.polls, durable=given.durable, directory=given.dir)
-        )
-    )
+    durably = {"durable": given.durable, "directory": given.dir}
+    face = Face(OpLog.read(given.log), given.face, given.limit_s, **durably)
+    print(json.dumps(face.results), flush=True)
+    for line in sys.stdin:
+        what, times = line.split()
+        print(json.dumps(face.answer(what, int(times))), flush=True)
 
 
 if __name__ == "__main__":

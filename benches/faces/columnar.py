@@ -181,7 +181,7 @@ def stretch(log: OpLog, ops: NDArray[np.void]) -> Piece:
 
 
 def _gather(ops: NDArray[np.void]) -> list[tuple[int, int]]:
-    """Where what is gathered begins and ends. No record stands in it twice: its second acknowledgement needs the first."""
+    """Bounds of the stretches to gather. A stretch has no record twice: its second acknowledgement needs the first."""
     parts = []
     for at in range(0, len(ops), _GATHERED):
         end = min(at + _GATHERED, len(ops))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from share_state import SharePartitionKey, StateStore
 
@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from benches.faces.replay import Replay
+    from benches.faces.durable import Durable
     from share_state import SharePartition
+    from share_state.arguments import Sync
 
 #: As in `benches/rust/src/stored.rs`: how writes reach the disk, and how many a caller gathers at most.
 POLLED = "polled"
@@ -24,9 +25,9 @@ class Kept:
 
     def __init__(self, directory: Path, durability: str, topic: str, partitions: int) -> None:
         self.polled = durability == POLLED
-        self.store = StateStore(directory, sync="always" if self.polled else durability)
+        self.store = StateStore(directory, sync="always" if self.polled else cast("Sync", durability))
         keys = (SharePartitionKey("group", topic, partition) for partition in range(partitions))
-        refused = [error for error in self.store.initialize_states([(key, 0, 0) for key in keys]) if error]
+        refused = [error for error in self.store.reset_states([(key, 0, 0) for key in keys]) if error]
         assert not refused, refused
 
     def commit(self, share_partitions: Iterable[SharePartition], now_ms: int) -> None:
@@ -40,16 +41,16 @@ class Kept:
         for at, write in taken:
             at.handle_write_result(write.token, now_ms=now_ms)
 
-    def differs(self, replay: Replay, expected: Replay) -> bool:
-        """Whether the store does not hold what was persisted of the records from the start offset on."""
+    def differs(self, share_partitions: Iterable[SharePartition], expected: Durable) -> bool:
+        """Return true if the store does not hold what was persisted of the records from the start offset on."""
         states = {state["partition"]: state["batches"] for state in self.store.states()}
-        for partition, at in enumerate(replay.partitions):
+        for partition, at in enumerate(share_partitions):
             start = at.start_offset
             held = [
                 (max(first, start), last, state, count)
                 for first, last, state, count in map(tuple, states[partition])
                 if last >= start
             ]
-            if held != expected.durable.read(partition, start):
+            if held != expected.read(partition, start):
                 return True
         return False

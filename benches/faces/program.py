@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from benches.faces.replay import code_of
 from benches.oplog import Kind, OpLog
 from share_state import ShareStateError
-from share_state.errors import PersisterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: A stretch that is shorter is played row by row.
 _SHORTEST = 4
-#: What belongs to the operation behind it.
+#: Operations that belong to the operation after them.
 _PARTS = (Kind.FETCHED, Kind.RANGE)
 #: The most operations of one piece: between two pieces the time limit is looked at.
 LONGEST = 1 << 16
@@ -110,14 +110,9 @@ class Requests:
                 replay.digest.end(code)
 
 
-def code_of(error: ShareStateError) -> int:
-    """The code of a request. One may be right and its write refused; what became of it is compared with the state."""
-    return 0 if isinstance(error, PersisterError) else error.kafka_code or 0
-
-
 @dataclass(frozen=True)
 class Section:
-    """Where what is timed begins or ends."""
+    """Beginning or end of a timed section."""
 
     begins: bool
     operations: int = 1
@@ -138,12 +133,12 @@ class Timed:
         return clock() - begun
 
 
-#: What a log is played by.
+#: Pieces by which a log is played.
 Program = list[Piece | Timed]
 
 
 def _timed(pieces: list[Piece | Section]) -> Program:
-    """What lies inside a section in parts of about `LONGEST` operations, and the rest as it is."""
+    """Timed program: the inside of a section in parts of about `LONGEST` operations, and the rest as it is."""
     found: Program = []
     inside: list[Piece] | None = None
     operations = 0
@@ -165,7 +160,7 @@ def _timed(pieces: list[Piece | Section]) -> Program:
 
 
 def _pieces(log: OpLog, rows: list[Row]) -> list[Piece]:
-    """What is no stretch: requests that come in turn, and the others row by row."""
+    """Pieces outside the stretches: requests that come in turn, and the others row by row."""
     pieces: list[Piece] = []
     begin = 0
     requests = (Kind.ACQUIRE, Kind.ACKNOWLEDGE, Kind.ACKNOWLEDGE_EACH, Kind.NEXT_FETCH_OFFSET)

@@ -1,4 +1,4 @@
-"""What both Python faces share: the share partitions of a log, their persister, and the operations that are nothing special."""
+"""Parts that both Python faces share: the share partitions of a log, their persister, and the plain operations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benches.faces.program import code_of
+from benches.faces.durable import Durable
 from benches.oplog import Digest, Kind, OpLog
 from share_state import GroupConfig, ReadStateResult, SharePartition, SharePartitions, ShareStateError
 from share_state.errors import PersisterError
@@ -22,70 +22,27 @@ if TYPE_CHECKING:
 TOPIC = "07070707-0707-0707-0707-070707070707"
 INLINE, LATER, REFUSED = 0, 1, 2
 _COORDINATOR_NOT_AVAILABLE = 15
-_REQUEST_BYTES = 51
-_BATCH_BYTES = 20
-#: One operation of a log, in Python's own types.
+#: Operation of a log, in Python's own types.
 Row = tuple[int, int, int, int, int, int, int]
 
 
-class Durable:
-    """What was persisted, offset by offset: of each the greatest of delivery count × 8 + state. And how much it was."""
-
-    def __init__(self, partitions: int) -> None:
-        self.codes: list[NDArray[np.uint32]] = [np.zeros(0, np.uint32) for _ in range(partitions)]
-        self.base = [0] * partitions
-        self.writes = self.batches = self.bytes = 0
-
-    def count(self, state: WriteState) -> list[tuple[int, int, int, int]]:
-        batches = state.state_batches
-        self.writes += 1
-        self.batches += len(batches)
-        self.bytes += _REQUEST_BYTES + -(-(len(batches) + 1).bit_length() // 7) + _BATCH_BYTES * len(batches)
-        return [(b.first_offset, b.last_offset, b.delivery_state, b.delivery_count) for b in batches]
-
-    def keep(self, partition: int, start: int, batches: list[tuple[int, int, int, int]]) -> None:
-        codes, base = self.codes[partition], self.base[partition]
-        below = start - base
-        if below >= len(codes):
-            codes, base = np.zeros(0, np.uint32), max(base, start)
-        elif below > len(codes) // 2:
-            codes, base = codes[below:].copy(), start
-        for first, last, state, count in batches:
-            begin, end = max(0, first - base), max(0, last + 1 - base)
-            if len(codes) < end:
-                codes = np.concatenate([codes, np.zeros(max(end - len(codes), len(codes) // 2), np.uint32)])
-            np.maximum(codes[begin:end], count << 3 | state, out=codes[begin:end])
-        self.codes[partition], self.base[partition] = codes, base
-
-    def read(self, partition: int, start: int) -> list[tuple[int, int, int, int]]:
-        base = self.base[partition]
-        begin = max(0, start - base)
-        codes = self.codes[partition][begin:]
-        if not len(codes):
-            return []
-        cuts = np.flatnonzero(np.diff(codes)) + 1
-        firsts = np.concatenate([[0], cuts])
-        lasts = np.concatenate([cuts, [len(codes)]]) - 1
-        offset = base + begin
-        runs = zip(firsts.tolist(), lasts.tolist(), codes[firsts].tolist(), strict=True)
-        return [(offset + first, offset + last, code & 7, code >> 3) for first, last, code in runs if code]
+def code_of(error: ShareStateError) -> int:
+    """The code of a request. One may be right and its write refused; what became of it is compared with the state."""
+    return 0 if isinstance(error, PersisterError) else error.kafka_code or 0
 
 
 class Replay:
-    """One replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed.
+    """Replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed.
 
-    Each share partition has its persister and makes its writes inside the calls, as Kafka's does, unless `polls`: then the writes
-    are taken and answered call by call. While the persister of the log answers later, it is so in any case.
+    Each share partition has its persister and makes its writes inside the calls, as Kafka's does. While the persister of the
+    log answers later, and with a store that is polled, the writes are taken and answered by calls of their own.
     """
 
-    def __init__(
-        self, log: OpLog, digest: Digest | None, store: str = "leaves", *, polls: bool = False, kept: Kept | None = None
-    ) -> None:
+    def __init__(self, log: OpLog, digest: Digest | None, *, kept: Kept | None = None) -> None:
         self.log = log
         self.digest = digest
-        self.store = store
         self.kept = kept
-        self.polls = polls or (kept is not None and kept.polled)
+        self.polls = kept is not None and kept.polled
         self.durable = Durable(log.partitions)
         self.keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
         self.recording = RecordingPersister() if self.keeps else None
@@ -98,7 +55,7 @@ class Replay:
         self.together = SharePartitions()
         self.place = np.zeros(log.partitions, np.int32)
         self.answer = INLINE
-        #: Whether nothing is left to do behind a call: its write was confirmed inside it, and is not looked at.
+        #: True if nothing is left to do after a call: its write was confirmed inside it, and is not looked at.
         self.is_settled = self.recording is None and not self.polls
         self.member = np.array([self.together.member(name) for name in log.members], np.int32)
         self.partitions = [self._make(i, ReadStateResult(0, 0, [])) for i in range(log.partitions)]
@@ -108,7 +65,7 @@ class Replay:
         self.held: list[list[tuple[SharePartition, int]]] = []
 
     def _make(self, partition: int, read: ReadStateResult) -> SharePartition:
-        made = SharePartition("group", TOPIC, partition, config=self.config, persister=self._persister(), store=self.store)
+        made = SharePartition("group", TOPIC, partition, config=self.config, persister=self._persister())
         made.initialize(read)
         self.place[partition] = self.together.add(made)
         return made
@@ -127,7 +84,7 @@ class Replay:
 
     @property
     def only_confirms(self) -> bool:
-        """Whether writes are confirmed at once and not looked at."""
+        """True if writes are confirmed at once and not looked at."""
         return self.recording is None and self.answer == INLINE
 
     def settle_together(self, partitions: NDArray[np.int64]) -> None:
@@ -137,12 +94,8 @@ class Replay:
         if self.kept is not None:
             self.kept.commit([self.partitions[partition] for partition in partitions.tolist()], self.now)
             return
-        if not self.only_confirms:
-            for partition in partitions.tolist():
-                self.settle(partition)
-            return
-        writes = self.together.poll_writes()
-        self.together.handle_write_results(writes.partition, writes.token, now_ms=self.now)
+        for partition in partitions.tolist():
+            self.settle(partition)
 
     def settle(self, partition: int) -> None:
         """Keep what was written inside the call; without a persister take every write, and tell how it went."""

@@ -45,7 +45,7 @@ class Ready:
     face: str
     durability: str
     _pieces: Program = field(init=False, repr=False)
-    #: What a store must hold in the end.
+    #: Content that a store must hold in the end.
     _expected: Replay = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -41,9 +41,6 @@ class Acknowledgements:
         if replay.kept is not None and replay.polls:
             self._gathered(replay, replay.kept)
             return
-        if replay.polls:
-            self._polled(replay)
-            return
         now = replay.now
         if len(set(self.partition)) == 1:
             acknowledge = replay.partitions[self.partition[0]].acknowledge
@@ -53,14 +50,6 @@ class Acknowledgements:
         partitions = replay.partitions
         for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
             partitions[partition].acknowledge(member, first, last, arg, now_ms=now)
-
-    def _polled(self, replay: Replay) -> None:
-        """Three calls: the write is taken and confirmed behind the request."""
-        now, partitions = replay.now, replay.partitions
-        for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
-            at = partitions[partition]
-            if at.acknowledge(member, first, last, arg, now_ms=now) is not None:
-                at.handle_write_result(at.poll_write().token, now_ms=now)  # type: ignore[union-attr] # it returned its token
 
     def _gathered(self, replay: Replay, kept: Kept) -> None:
         """Requests of many members, whose writes are then made durable together."""

@@ -1,1 +1,1 @@
-"""The gateway beside a broker's own share groups, consumer groups and NATS JetStream, on one machine."""
+"""The gateway beside a broker's own share groups and consumer groups, on one machine."""

@@ -1,4 +1,4 @@
-"""What the gateway is to reach, out of what was measured."""
+"""Goals of the gateway, judged by what was measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Row = Mapping[str, Any]
 
 
 class Goal(NamedTuple):
-    """One line: what, its bound, what was measured.
+    """Goal with its bound and the measured figure.
 
     Attributes:
         name: What is measured.
@@ -29,7 +29,7 @@ class Goal(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether it is reached."""
+        """True if the measured figure keeps to the bound."""
         return self.measured >= self.bound if self.least else self.measured <= self.bound
 
 

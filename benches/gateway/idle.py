@@ -1,4 +1,4 @@
-"""What should cost next to nothing: memory of share partitions that nobody uses, CPU of members that find no records."""
+"""Costs at rest, which should be next to nothing: memory of unused share partitions, CPU of members that find no records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a record takes from its producer to a member at 1,000 records a second, and how long a member waits to be served."""
+"""Time of a record from its producer to a member at 1,000 records a second, and of a member until it is served."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PARTITIONS = 6
 _QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
 _NAMES = ("A", "B", "C interval", "C always")
 _INSTANT = struct.Struct(">q")
-#: What comes before is not counted: members join, connections open.
+#: Time at the beginning that is not counted: members join, connections open.
 _WARM_UP_S = 2.0
 _POLL_S = 1.0
 # A process of its own, so that the producer and the member do not wait for each other.

@@ -56,7 +56,7 @@ def open_group(bootstrap: str, group: str, topic: str, partitions: int) -> None:
 
 
 class Member(asyncio.Protocol):
-    """One connection with a share session over some partitions of one topic; one request at a time, as share consumers do."""
+    """Connection with a share session over some partitions of one topic; one request at a time, as share consumers do."""
 
     def __init__(self, group: str, topic: str, partitions: Sequence[int]) -> None:
         """Give the id of the topic, not its name."""

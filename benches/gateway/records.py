@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from confluent_kafka import Producer
 
-#: What is consumed where one topic is enough.
+#: Topic that is consumed where one topic is enough.
 TOPIC = "load"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benches import environment
-from benches.gateway import acknowledgements, idle, latency, nats, report, second_group, throughput
+from benches.gateway import acknowledgements, idle, latency, report, second_group, throughput
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _RESULTS = _REPOSITORY / "benches" / "results"
@@ -34,7 +34,6 @@ PARTS: dict[str, Callable[[Say, int, int], dict[str, Any]]] = {
     "members": idle.members,
     "second-group": second_group.second_group,
     "curves": throughput.curves,
-    "nats": nats.nats,
 }
 
 
@@ -61,7 +60,7 @@ def main() -> int:
         found = PARTS[name](say, 1 if given.quick else given.rounds, 10 if given.quick else 1)
         told = {"environment": environment.read(), "rounds": given.rounds, **found}
         (results / f"gateway-{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    page.write_text(report.page(results, list(PARTS)), encoding="utf-8")
+    page.write_text(report.page(results), encoding="utf-8")
     say(f"wrote {page}")
     return 0
 

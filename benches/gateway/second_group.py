@@ -1,4 +1,4 @@
-"""What a second group on the same topic costs the upstream: bytes and CPU with one group, and with two."""
+"""Cost of a second group on the same topic to the upstream: bytes and CPU with one group, and with two."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Side:
 
     @property
     def is_gateway(self) -> bool:
-        """Whether the gateway stands between the clients and the broker."""
+        """True if the gateway stands between the clients and the broker."""
         return self.pid != self.upstream_pid
 
 

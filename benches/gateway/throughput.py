@@ -1,4 +1,4 @@
-"""How fast records get through, from the first to the last: sides A, B and C beside each other, in random order."""
+"""Rate at which records get through, from the first to the last: sides A, B and C beside each other, in random order."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Say = Callable[[str], None]
 Figures = dict[str, float]
 
 _PARTITIONS = 6
-#: Where everything is pinned: the servers to one core, the client to the other.
+#: Cores to which processes are pinned: the servers to one, the client to the other.
 _SERVERS, _CLIENT = {0}, {1}
 
 
 class Load(NamedTuple):
-    """What is to be consumed, and how."""
+    """Records to consume, and the way to consume them."""
 
     name: str
     records: int
@@ -47,7 +47,7 @@ LOADS = (
     Load("100 B, one record a batch", 200_000, 100, single=True),
 )
 
-#: What grows while the rest stays.
+#: Loads in which one figure grows while the rest stays.
 CURVES = {
     "members": tuple(Load(str(members), 500_000, 100, threads=members) for members in (1, 2, 4, 8, 16)),
     "partitions": tuple(Load(str(count), 500_000, 100, partitions=count) for count in (1, 10, 100)),

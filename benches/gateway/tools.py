@@ -12,7 +12,7 @@ from tests.kafka.home import java, libraries
 VERSION = "4.3.1"
 _SHARE = "org.apache.kafka.tools.ShareConsumerPerformance"
 _PLAIN = "org.apache.kafka.tools.ConsumerPerformance"
-#: How a tool writes an instant: 2026-11-22 20:43:53:921.
+#: Format in which a tool writes an instant: 2026-11-22 20:43:53:921.
 _INSTANT = "%Y-%m-%d %H:%M:%S:%f"
 
 
@@ -22,7 +22,7 @@ class ToolError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Consumed:
-    """What one run of a tool came to.
+    """Result of one run of a tool.
 
     Attributes:
         records: how many it has consumed.

@@ -1,4 +1,4 @@
-"""What the measurements on Spark come to: the cost of a record, and the targets."""
+"""Figures from the measurements on Spark: the cost of a record, and the targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be reached, and what was."""
+    """Target and what was measured for it."""
 
     text: str
     #: None: it is told beside the others and is no target.
@@ -47,7 +47,7 @@ def cost(rows: Sequence[Row], row: Row, of: str = "seconds") -> float | None:
 
 
 def is_told(seconds: float) -> bool:
-    """Whether a cost is one: where the larger log was the quicker, it lies below what can be measured."""
+    """Return true if a cost can be told: it cannot where the larger log was the quicker."""
     return seconds > 0
 
 
@@ -91,7 +91,7 @@ def targets(found: Found) -> Iterator[Target]:
 
 
 def sizes(found: Found) -> Iterator[tuple[str, str]]:
-    """What a job is sized by: a name, and what was measured."""
+    """Yield the figures by which a job is sized: a name, and what was measured."""
     for way, name in (("source", "our source"), ("frames", "the function `state`")):
         seconds = of_way(found, way)
         if seconds is not None and is_told(seconds):

@@ -1,4 +1,4 @@
-"""One session of Spark that folds logs and tells how long it took: `python -m benches.spark.job`, the plan as JSON on stdin.
+"""Session of Spark that folds logs and tells how long it took: `python -m benches.spark.job`, the plan as JSON on stdin.
 
 A process of its own for each number of cores, so that the JVM and its workers stay on theirs. Every way is first compared with
 what the engine makes of the same log; one that comes to something else is told as wrong and not timed. Prints a line of JSON.
@@ -17,9 +17,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-import share_state as ss
 from benches.spark.processes import Watch, cpu_seconds
 from benches.spark.ways import COLUMNS, FROM_LOG, NOTHING_TO_COMPARE, WAYS, raw
+from share_state.operate import analysis
 
 __all__ = ["Case", "Job", "Timed", "main"]
 
@@ -38,14 +38,14 @@ class Case:
 class Job:
     cores: int
     cases: list[Case]
-    #: Whether each task is given a Python of its own, so that the memory of each can be told.
+    #: True if each task is given a Python of its own, so that the memory of each can be told.
     fresh_workers: bool = False
     conf: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Timed:
-    """What came of a case."""
+    """Times of a case."""
 
     seconds: list[float] = field(default_factory=list)
     #: CPU time of the JVM and its workers in the same rounds.
@@ -79,7 +79,7 @@ def session(job: Job) -> SparkSession:
 
 
 def digest(rows: Iterable[tuple[Any, ...]]) -> str:
-    """One number for states in any order."""
+    """Return one number for states in any order."""
     whole = hashlib.sha256()
     for row in sorted(rows):
         whole.update(repr(row).encode())
@@ -87,9 +87,9 @@ def digest(rows: Iterable[tuple[Any, ...]]) -> str:
 
 
 def expected(log: str) -> str:
-    """What the engine makes of a log, in one process and without Spark."""
+    """Return the digest of the states that the engine makes of a log, in one process and without Spark."""
     return digest(
-        (*(getattr(row, name) for name in COLUMNS[:-1]), tuple(tuple(run) for run in row.batches)) for row in ss.states(log)
+        (*(getattr(row, name) for name in COLUMNS[:-1]), tuple(tuple(run) for run in row.batches)) for row in analysis.states(log)
     )
 
 

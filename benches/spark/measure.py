@@ -71,7 +71,7 @@ _CORES_KEYS = 10_000
 
 
 class Run:
-    """One run: what has been written, and what went wrong."""
+    """Progress of a run: what has been written, and what went wrong."""
 
     def __init__(self, effort: Effort) -> None:
         self.effort = effort

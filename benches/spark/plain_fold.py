@@ -20,7 +20,7 @@ _COUNT = Struct(">i")
 _UPDATE_TYPE = 1
 #: First and last offset, delivery state, delivery count.
 Run = tuple[int, int, int, int]
-#: Whether it is an update; snapshot epoch, state epoch (0 in an update, which has none), leader epoch, start offset, delivery
+#: Flag of an update; snapshot epoch, state epoch (0 in an update, which has none), leader epoch, start offset, delivery
 #: complete count, and state batches.
 Decoded = tuple[bool, int, int, int, int, int, list[Run]]
 
@@ -56,7 +56,7 @@ class PlainState:
 
 
 def name_of(name: bytes) -> tuple[str, str, int]:
-    """Read a key behind its type: group, topic id, partition."""
+    """Read a key after its type: group, topic id, partition."""
     end = 2 + int.from_bytes(name[:2], "big")
     return name[2:end].decode(), str(UUID(bytes=name[end : end + 16])), int.from_bytes(name[end + 16 : end + 20], "big")
 
@@ -143,7 +143,7 @@ def _merged(runs: list[Run], batches: Iterable[Run]) -> list[Run]:
 
 
 def _append(runs: list[Run], run: Run) -> None:
-    """Append behind all others; one that goes on as the last is joined to it."""
+    """Append after all others; one that goes on as the last is joined to it."""
     first, last, state, count = run
     if runs:
         before = runs[-1]

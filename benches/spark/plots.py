@@ -47,7 +47,7 @@ def draw(found: Found, directory: Path) -> Path | None:
 
 
 def costs(found: Found) -> list[Curve]:
-    """What a record costs by the size of the log; a size at which that is below what can be told is named and not drawn."""
+    """Draw the cost of a record by the size of the log; a size at which it is too small to be told is named and not drawn."""
     curves = []
     for cores, blue, grey in zip((1, 2), _BLUE, _GREY, strict=True):
         for of, name, colour, line in (("seconds", "our source", blue, "-"), ("rust_seconds", "one process of Rust", grey, "--")):

@@ -1,4 +1,4 @@
-"""What the processes of a session of Spark take: CPU time, and the memory of its Python workers."""
+"""Cost of the processes of a session of Spark: CPU time, and the memory of its Python workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Watch", "cpu_seconds"]
 _POLL_SECONDS = 0.05
 _PROC = Path("/proc")
 _TICKS = os.sysconf("SC_CLK_TCK")
-#: Of the fields from the state on: the parent, and user and system time of the process and of its children that have ended.
+#: Indexes of fields, counted from the state: the parent, then user and system time of the process and its ended children.
 _PARENT = 1
 _CPU = slice(11, 15)
 

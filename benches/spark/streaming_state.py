@@ -25,6 +25,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle, St
 import share_state as ss
 from share_state import frames
 from share_state import spark as share_state_spark
+from share_state.operate import analysis
 from share_state.spark import compaction
 
 TOPIC_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
@@ -35,7 +36,7 @@ def write_log(path: Path, keys: int, writes: int) -> None:
     chance = random.Random(1)  # noqa: S311  a workload, not a secret
     with ss.open(path, partitions=8, sync="never") as store:
         for number in range(keys):
-            store.initialize_state(("g", TOPIC_ID, number), 1, 0, wall_ms=1)
+            store.reset_state(("g", TOPIC_ID, number), 1, 0, wall_ms=1)
         for number in range(writes):
             first = number // keys * 3
             batch = (first, first + chance.randrange(3), chance.choice([0, 2, 2, 4]), 1)
@@ -94,7 +95,7 @@ def by_table(spark: SparkSession, log: Path, most: int, directory: Path) -> tupl
 
 
 def by_keyed_state(spark: SparkSession, log: Path, most: int, directory: Path) -> tuple[list[float], dict[Any, int]]:
-    # The key of a record begins with its type; behind it stands the share partition.
+    # The key of a record begins with its type; the share partition follows.
     keyed = stream(spark, log, most).withColumn("share_partition", F.expr("substring(key, 3)"))
     states = keyed.groupBy("share_partition").transformWithState(KeyedFold(), _RESULT, "Update", "None")
     writer = states.writeStream.outputMode("update").format("memory").queryName("keyed")
@@ -115,14 +116,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         write_log(directory / "log", arguments.keys, arguments.writes)
-        records = sum(1 for _ in ss.scan_path(directory / "log"))
+        records = sum(1 for _ in analysis.scan_path(directory / "log"))
         most = -(-records // arguments.batches)
         made = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
         made = made.config("spark.sql.shuffle.partitions", "2").config("spark.driver.bindAddress", "127.0.0.1")
         provider = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
         session = made.config("spark.sql.streaming.stateStore.providerClass", provider).getOrCreate()
         try:
-            expected = {(row.group, row.partition): row.start_offset for row in ss.states(directory / "log")}
+            expected = {(row.group, row.partition): row.start_offset for row in analysis.states(directory / "log")}
             ways: list[dict[str, Any]] = []
             for way in (by_table, by_keyed_state):
                 begun = time.monotonic()

@@ -53,7 +53,7 @@ def fold_seconds(log: Log, under: Path, cores: int, rounds: int) -> list[float]:
 
 
 def pinned(cores: int) -> list[str]:
-    """What stands before a command that is to keep to the first cores."""
+    """Return the words before a command that keep it to the first cores."""
     if shutil.which("taskset") is None:
         raise EngineFailedError("taskset (util-linux) was not found: without it a process is not kept to its cores")
     return ["taskset", "--cpu-list", f"0-{cores - 1}"]

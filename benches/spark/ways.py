@@ -36,7 +36,7 @@ _TYPES = (
     "group string, topic_id string, partition int, snapshot_epoch int, state_epoch int, leader_epoch int, start_offset bigint,"
     f" delivery_complete_count int, {_BATCHES}"
 )
-#: What a row says: its share partition, and its record, which is null for a tombstone.
+#: Columns of a row: its share partition, and its record, which is null for a tombstone.
 _ROW_TYPES = (
     "group string, topic_id string, partition int, record struct<is_update: boolean, snapshot_epoch: int, state_epoch: int,"
     f" leader_epoch: int, start_offset: bigint, delivery_complete_count: int, {_BATCHES.replace(' ', ': ', 1)}>"
@@ -142,9 +142,9 @@ def _of_group(name: tuple[Any, ...], records: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([row], columns=list(COLUMNS))
 
 
-#: Those that make no states.
+#: Ways that make no states.
 NOTHING_TO_COMPARE = frozenset({"history", "anomalies", "layout"})
-#: Those that read the segments themselves.
+#: Ways that read the segments themselves.
 FROM_LOG = frozenset({"source", "history", "anomalies"})
 #: By name: the session, the log's directory and the Parquet files in, states out.
 WAYS: dict[str, Callable[[SparkSession, str, str], DataFrame]] = {

@@ -33,6 +33,8 @@ class ServedPartition:
         self._persister = persister
         #: The first offset that no record has.
         self._log_end = log_end
+        #: Aborted transactions in the log, as a fetch tells them: (producer id, first offset).
+        self.aborted: list[tuple[int, int]] | None = None
         #: Fetches that found nothing wait for it.
         self._news = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -40,13 +42,21 @@ class ServedPartition:
         self._writing: set[asyncio.Task[None]] = set()
         self._stopped = False
 
+    def read(self, offset: int) -> list[tuple[int, int] | ss.FetchedBatch]:
+        """Read the log: the batches from the one that holds an offset on. A broker reads its own log here."""
+        return [(first, first + BATCH - 1) for first in range(offset - offset % BATCH, self._log_end, BATCH)]
+
     async def fetch(self, member: str, max_records: int) -> list[ss.AcquiredRange]:
         """Give records to a member, once there are some; none when all are settled, or the broker ends."""
-        while not self._stopped and self.engine.start_offset < self._log_end:
-            if ranges := self._acquire(member, max_records):
+        while not self._stopped and not self._is_drained():
+            offset = self.engine.next_fetch_offset()
+            if ranges := self._acquire(member, offset, max_records):
                 return ranges
-            self._news.clear()
-            await self._news.wait()
+            if self.engine.next_fetch_offset() == offset:
+                self._news.clear()
+                await self._news.wait()
+        # Who else waits has nothing more to wait for.
+        self._news.set()
         return []
 
     async def acknowledge(self, member: str, ranges: list[ss.AcquiredRange]) -> int:
@@ -54,7 +64,7 @@ class ServedPartition:
         batches = [(first, last, ACCEPT) for first, last, _ in ranges]
         token = self.engine.acknowledge_batches(member, batches, now_ms=ss.LockTime.now())
         try:
-            # Nothing is awaited in between, so no other drain has taken this write.
+            # The answer is there, also where another drain has carried this write.
             answers = await drain_writes_async(self.engine, self._persister, now_ms=ss.LockTime.now())
         finally:
             self._news.set()
@@ -72,13 +82,24 @@ class ServedPartition:
             self._timer.cancel()
         await asyncio.gather(*self._writing)
 
-    def _acquire(self, member: str, max_records: int) -> list[ss.AcquiredRange]:
-        offset = self.engine.next_fetch_offset()
-        if offset >= self._log_end or not self.engine.can_acquire():
+    def _is_drained(self) -> bool:
+        """Tell whether nothing is left: what was read is settled, and there is no more to read, or another leader reads it.
+
+        The start offset alone does not tell: it may stay before records that are archived in memory.
+        """
+        if self.engine.is_settled:
+            return not self.read(self.engine.next_fetch_offset())
+        return self.engine.status != "ACTIVE"
+
+    def _acquire(self, member: str, offset: int, max_records: int) -> list[ss.AcquiredRange]:
+        if not self.engine.can_acquire():
             return []
-        # A broker reads its log here, and shows the engine the batches that it found.
-        fetched = [(first, first + BATCH - 1) for first in range(offset - offset % BATCH, self._log_end, BATCH)]
-        ranges = self.engine.acquire(member, fetched, max_records=max_records, now_ms=ss.LockTime.now())
+        # `aborted`: of a consumer that reads committed records only, the aborted transactions that the fetch told.
+        now_ms = ss.LockTime.now()
+        ranges = self.engine.acquire(
+            member, self.read(offset), fetch_offset=offset, max_records=max_records, now_ms=now_ms, aborted=self.aborted
+        )
+        self._carry()
         self._arm()
         return ranges
 
@@ -94,14 +115,22 @@ class ServedPartition:
 
     def _locks_expired(self) -> None:
         if self.engine.handle_timeout(now_ms=ss.LockTime.now()):
+            self._news.set()
+        self._carry()
+        self._arm()
+
+    def _carry(self) -> None:
+        """Have the writes made that no member waits for: any call that takes the time may let locks run out."""
+        if self.engine.tokens_to_poll:
             task = asyncio.get_running_loop().create_task(self._drain())
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
-            self._news.set()
-        self._arm()
 
     async def _drain(self) -> None:
-        await drain_writes_async(self.engine, self._persister, now_ms=ss.LockTime.now())
+        try:
+            await drain_writes_async(self.engine, self._persister, now_ms=ss.LockTime.now())
+        finally:
+            self._news.set()
 
 
 class Broker:

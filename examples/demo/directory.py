@@ -1,5 +1,6 @@
-"""The directory that a run fills: made again each time, and never one that holds something else."""
+"""The directory that a run fills: made again each time, never one that holds something else, and named for people."""
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -18,3 +19,9 @@ def make_anew(directory: Path) -> None:
         shutil.rmtree(directory)
     directory.mkdir(parents=True)
     (directory / _MARK).touch()
+
+
+def named(path: Path) -> str:
+    """Name a path as somebody in the current directory would type it."""
+    here = Path.cwd()
+    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

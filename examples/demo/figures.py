@@ -1,4 +1,4 @@
-"""What is counted in a run: from the log and the journals, like the verdict."""
+"""Figures of a run, counted from the log and the journals, like the verdict."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class Figures:
     archived: int
     deliveries: int
     redeliveries: int
-    #: Of these, records that were in a worker's hands when the kill came.
+    #: Redeliveries of records that were in a worker's hands when the kill came.
     redeliveries_after_the_kill: int
     released: int
     rejected: int

@@ -1,4 +1,4 @@
-"""What the log itself says became of each record: read from its records, without the engine and without its fold."""
+"""Fates of the records as the log itself has them: read from its records, without the engine and without its fold."""
 
 import base64
 import uuid
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import share_state
 from share_state import RecordState, SharePartitionKey, StateBatch
+from share_state.operate import analysis
 
 SETTLED = frozenset({RecordState.ACKNOWLEDGED, RecordState.ARCHIVED})
 
@@ -51,7 +52,7 @@ def read_history(state: Path, key: SharePartitionKey) -> History:
 def read_histories(state: Path) -> dict[SharePartitionKey, History]:
     """Read all that the log under `state` holds, of which nothing was pruned."""
     histories: defaultdict[SharePartitionKey, History] = defaultdict(History)
-    scan = share_state.scan_path(state)
+    scan = analysis.scan_path(state)
     for _, _, _, _, record_key, record_value in scan:
         record = share_state.decode_record(record_key, record_value)
         about = record["key"]["data"]

@@ -1,4 +1,4 @@
-"""What the workers saw, in their own words: the witness against whom the engine's log is checked.
+"""Journal of the workers, in their own words: the witness against whom the engine's log is checked.
 
 A worker writes an entry down before it goes on, with one `write` each time and no buffer: what was written survives
 the SIGKILL of its process.
@@ -17,7 +17,7 @@ from share_state import AcknowledgeType
 
 
 class Event(StrEnum):
-    """What a worker writes down."""
+    """Kind of an entry that a worker writes down."""
 
     #: It was given the records.
     DELIVERED = "delivered"
@@ -35,7 +35,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event and the records it is about, offsets inclusive."""
+    """Event and the records it is about, offsets inclusive."""
 
     worker: str
     event: Event
@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def settles(self) -> bool:
-        """Whether the worker was told that this is the end of the records."""
+        """True if the worker was told that this is the end of the records."""
         if self.event is not Event.CONFIRMED:
             return False
         if self.acknowledge_type is AcknowledgeType.RELEASE:

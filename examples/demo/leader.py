@@ -19,9 +19,9 @@ Acknowledgement: TypeAlias = tuple[int, int, Sequence[AcknowledgeType]]
 
 #: Records a log batch of the topic: the topic itself was not recorded, so its batches are made up.
 _LOG_BATCH = 25
-#: How many of them a fetch reads.
+#: Number of log batches that a fetch reads.
 _FETCHED_BATCHES = 4
-#: How long to wait before looking again whether something became available or a lock ran out.
+#: Seconds to wait before looking again for a record that became available or a lock that ran out.
 _LOOK_AGAIN_SECONDS = 0.02
 
 
@@ -39,7 +39,7 @@ class Leader:
 
     @property
     def finished(self) -> bool:
-        """Whether every record up to the end of the topic's log is settled."""
+        """True if every record up to the end of the topic's log is settled."""
         return self._engine.start_offset >= self._log_end
 
     def acquire(self, member: str, max_records: int) -> list[AcquiredRange]:

@@ -8,7 +8,6 @@
 """
 
 import argparse
-import shlex
 import signal
 import subprocess
 import sys
@@ -16,14 +15,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-import share_state
 from examples.demo import figures, report, verdict
-from examples.demo.directory import NotOurDirectoryError, make_anew
+from examples.demo.directory import NotOurDirectoryError, make_anew, named
 from examples.demo.history import log_bytes, read_history
 from examples.demo.journal import read_journal
 from examples.demo.recorded import RECORDED, make_plan, recorded_states, state_partitions
 from examples.demo.supervise import ServingError, serve_with_a_kill
 from examples.demo.take_over import take_over
+from share_state.operate import analysis
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -47,20 +46,20 @@ def run(directory: Path, console: Console) -> bool:
     """Do the four steps; whether every check passed."""
     make_anew(directory)
 
-    console.print(f"1. What a Kafka 4.4.0 broker left in {_named(RECORDED)}\n", style="bold")
+    console.print(f"1. What a Kafka 4.4.0 broker left in {named(RECORDED)}\n", style="bold")
     show_state(RECORDED)
     recorded = recorded_states()
 
     plan = make_plan(directory, recorded)
-    console.print(f"\n2. Take it over into {_named(plan.state)}\n", style="bold")
+    console.print(f"\n2. Take it over into {named(plan.state)}\n", style="bold")
     take_over(recorded, plan.state, partitions=state_partitions())
-    taken_over, _ = share_state.fold_path(plan.state)
+    taken_over, _ = analysis.fold_path(plan.state)
     writes_before, bytes_before = read_history(plan.state, plan.key).writes, log_bytes(plan.state)
     console.print(f"{len(taken_over)} share partitions. To be served: {plan.unsettled} records of {plan.name}.")
 
     console.print("\n3. Serve, kill half-way, serve the rest from the log, check\n", style="bold")
     killed, finished = serve_with_a_kill(plan, console)
-    final, _ = share_state.fold_path(plan.state)
+    final, _ = analysis.fold_path(plan.state)
     evidence = verdict.Evidence(
         plan=plan,
         recorded=recorded,
@@ -78,11 +77,11 @@ def run(directory: Path, console: Console) -> bool:
         log_bytes=log_bytes(plan.state) - bytes_before,
         seconds=killed.seconds + finished.seconds,
     )
-    report.print_report(console, counted, checks)
+    report.print_report(console, report.rows(counted), checks)
     report.save_report(plan, counted, checks)
 
-    console.print(f"4. The state lies in {_named(plan.state)}, these results in {_named(plan.result)}\n", style="bold")
-    console.print(f"$ {_named(Path(sys.executable).with_name('share-state'))} state {_named(plan.state)}")
+    console.print(f"4. The state lies in {named(plan.state)}, these results in {named(plan.result)}\n", style="bold")
+    console.print(f"$ {named(Path(sys.executable).with_name('share-state'))} state {named(plan.state)}")
     show_state(plan.state)
     return all(check.passed for check in checks)
 
@@ -91,9 +90,3 @@ def show_state(path: Path) -> None:
     """Show the table of share partitions, with the command line's own command."""
     sys.stdout.flush()
     subprocess.run([sys.executable, "-m", "share_state", "state", str(path)], check=True)
-
-
-def _named(path: Path) -> str:
-    """Name a path as somebody in the current directory would type it."""
-    here = Path.cwd()
-    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

@@ -1,4 +1,4 @@
-"""What the demo is about to do: the facts that the parent and the serving process share."""
+"""Plan of the demo: the facts that the parent and the serving process share."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +13,7 @@ DELIVERY_COUNT_LIMIT = 5
 
 
 class Fate(Enum):
-    """What happens to a worker that tries to process a record."""
+    """Fate of a worker that tries to process a record."""
 
     #: It is processed: the worker accepts it.
     FINE = "fine"
@@ -27,7 +27,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One share partition to serve to its end, and the records that make trouble."""
+    """Share partition to serve to its end, and the records that make trouble."""
 
     directory: Path
     key: SharePartitionKey
@@ -59,7 +59,7 @@ class Plan:
 
     @property
     def result(self) -> Path:
-        """What the demo found, as JSON."""
+        """File with what the demo found, as JSON."""
         return self.directory / "result.json"
 
     def leader_epoch(self, serving: int) -> int:
@@ -67,7 +67,7 @@ class Plan:
         return self.recorded_leader_epoch + serving
 
     def journal(self, serving: int) -> Path:
-        """Where the workers of the first or second serving process write down what they saw."""
+        """File in which the workers of the first or second serving process write down what they saw."""
         return self.directory / f"serving-{serving}.jsonl"
 
     def fate(self, offset: int, delivery_count: int) -> Fate:

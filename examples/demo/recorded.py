@@ -1,12 +1,12 @@
-"""What a real Kafka 4.4.0 broker left on its disk, and what its admin tool said about it."""
+"""Recordings of a real Kafka 4.4.0 broker: the files on its disk, and the answers of its admin tool about them."""
 
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import share_state
 from examples.demo.plan import Plan
 from share_state import SharePartitionKey
+from share_state.operate import analysis
 from share_state.types import RecordState
 
 RECORDED = Path(__file__).resolve().parents[1] / "orders-4.4.0"
@@ -14,7 +14,7 @@ GROUP, TOPIC, PARTITION = "orders-workers", "orders", 1
 
 
 class AdminRow(NamedTuple):
-    """What `kafka-share-groups.sh --describe --offsets` says about a share partition."""
+    """Row of `kafka-share-groups.sh --describe --offsets` about a share partition."""
 
     start_offset: int
     #: Records before the end of the topic's log that are not settled.
@@ -23,14 +23,14 @@ class AdminRow(NamedTuple):
 
 def recorded_states() -> list[dict[str, Any]]:
     """Fold the recorded state topic: one state a share partition."""
-    states, findings = share_state.fold_path(RECORDED)
+    states, findings = analysis.fold_path(RECORDED)
     if findings:
         raise ValueError(f"the recorded state topic is damaged: {findings}")
     return states
 
 
 def state_partitions() -> int:
-    """How many partitions the recorded state topic has."""
+    """Return the number of partitions of the recorded state topic."""
     return len(list(RECORDED.glob("__share_group_state-*")))
 
 

@@ -1,7 +1,7 @@
 """The result of a run: tables for people, JSON for programs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from rich.box import SIMPLE_HEAD
@@ -14,12 +14,12 @@ from examples.demo.plan import Plan
 from examples.demo.verdict import Check
 
 
-def print_report(console: Console, figures: Figures, checks: Sequence[Check]) -> None:
-    """Print the figures, then the checks."""
+def print_report(console: Console, figures: Iterable[tuple[str, str, str]], checks: Sequence[Check]) -> None:
+    """Print the rows of the figures, then the checks."""
     console.print()
     console.print(_figures_table(figures))
     console.print()
-    console.print(checks_table(checks))
+    console.print(_checks_table(checks))
     console.print()
 
 
@@ -36,18 +36,18 @@ def save_report(plan: Plan, figures: Figures, checks: Sequence[Check]) -> None:
     plan.result.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
 
 
-def _figures_table(figures: Figures) -> Table:
+def _figures_table(rows: Iterable[tuple[str, str, str]]) -> Table:
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, title="What happened", title_justify="left")
     table.add_column("FIGURE")
     table.add_column("VALUE", justify="right")
     table.add_column("REMARK")
-    for name, value, remark in _rows(figures):
-        table.add_row(name, value, remark)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
-def _rows(figures: Figures) -> list[tuple[str, str, str]]:
-    f = figures
+def rows(f: Figures) -> list[tuple[str, str, str]]:
+    """Give a row a figure: name, value, remark."""
     return [
         ("records", f"{f.records:,}", f"{f.settled_when_taken_over} were settled before, {f.served} served here"),
         ("settled", f"{f.acknowledged + f.archived:,}", f"{f.acknowledged} acknowledged, {f.archived} archived"),
@@ -64,7 +64,7 @@ def _rows(figures: Figures) -> list[tuple[str, str, str]]:
     ]
 
 
-def checks_table(checks: Sequence[Check]) -> Table:
+def _checks_table(checks: Sequence[Check]) -> Table:
     """Make the table of checks and what speaks against each."""
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, title="What was checked", title_justify="left")
     table.add_column("CHECK")

@@ -29,7 +29,7 @@ class ServingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """One life of the serving process."""
+    """Life of a serving process."""
 
     #: As of `multiprocessing`: 0, or minus the signal that ended it.
     exit_code: int

@@ -12,7 +12,7 @@ def take_over(states: list[dict[str, Any]], directory: Path, *, partitions: int)
     with share_state.open(directory, partitions=partitions) as store:
         for state in states:
             key = SharePartitionKey(state["group"], state["topic_id"], state["partition"])
-            store.initialize_state(key, state["state_epoch"], state["start_offset"])
+            store.reset_state(key, state["state_epoch"], state["start_offset"])
             store.write_state(
                 key,
                 WriteState(

@@ -13,7 +13,7 @@ from examples.demo.journal import Entry, Event, settled_offsets
 from examples.demo.plan import DELIVERY_COUNT_LIMIT, Plan
 from share_state import AcknowledgeType, RecordState
 
-#: As `share_state.fold_path` gives them.
+#: As `share_state.operate.analysis.fold_path` gives them.
 States: TypeAlias = Sequence[dict[str, Any]]
 
 
@@ -27,10 +27,10 @@ class Evidence:
     taken_over: States
     final: States
     history: History
-    #: What the workers wrote down before the kill and after it.
+    #: Entries of the workers before the kill and after it.
     before: Sequence[Entry]
     after: Sequence[Entry]
-    #: How the first and the second serving process ended.
+    #: Ends of the first and the second serving process.
     exit_codes: tuple[int, int]
 
     @property
@@ -41,14 +41,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One property and what speaks against it."""
+    """Property and what speaks against it."""
 
     name: str
     against: str
 
     @property
     def passed(self) -> bool:
-        """Whether nothing speaks against it."""
+        """True if nothing speaks against it."""
         return not self.against
 
 

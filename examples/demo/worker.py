@@ -26,7 +26,7 @@ _Processed: TypeAlias = tuple[AcquiredRange, Sequence[AcknowledgeType]]
 
 
 class Worker:
-    """One member of the share group."""
+    """Member of the share group."""
 
     def __init__(self, name: str, plan: Plan, leader: Leader, journal: Journal, *, stalls: bool) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""What is counted in a run: from the log and the journals, like the verdict."""
+"""Figures of a run, counted from the log and the journals, like the verdict."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What the members saw, in their own words: the witness against whom the gateway's log is checked.
+"""Journal of the members, in their own words: the witness against whom the gateway's log is checked.
 
 A member writes an entry down before it goes on, with one `write` each time and no buffer: what was written survives the
 SIGKILL of its process.
@@ -17,13 +17,13 @@ from share_state import AcknowledgeType
 
 
 class Event(StrEnum):
-    """What a member writes down."""
+    """Kind of an entry that a member writes down."""
 
     #: It has joined, and waits for the others.
     READY = "ready"
     #: It was given the records.
     DELIVERED = "delivered"
-    #: Of these, the value was not the one that was produced.
+    #: Delivered records whose values were not the ones that were produced.
     GARBLED = "garbled"
     #: It holds them and does nothing: until after their locks, or until it is killed.
     HOLDING = "holding"
@@ -39,7 +39,7 @@ class Event(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One event and a run of records of one partition, offsets inclusive."""
+    """Event and a run of records of one partition, offsets inclusive."""
 
     member: str
     event: Event
@@ -59,7 +59,7 @@ class Entry:
 
     @property
     def settles(self) -> bool:
-        """Whether the member was told that this is the end of the records."""
+        """True if the member was told that this is the end of the records."""
         if self.event is not Event.CONFIRMED:
             return False
         if self.acknowledge_type is AcknowledgeType.RELEASE:

@@ -8,7 +8,6 @@
 
 import argparse
 import json
-import shlex
 import signal
 import subprocess
 import sys
@@ -18,8 +17,9 @@ from typing import Any
 
 from rich.console import Console
 
-from examples.demo.directory import NotOurDirectoryError, make_anew
+from examples.demo.directory import NotOurDirectoryError, make_anew, named
 from examples.demo.history import read_histories
+from examples.demo.report import print_report
 from examples.gateway import figures, report, verdict
 from examples.gateway.plan import PARTITIONS, Plan
 from examples.gateway.records import ProducingError, produce
@@ -29,7 +29,7 @@ from share_state import StateBatch
 from share_state.testing import MockCluster
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-#: What a partition of the mock cluster keeps at most.
+#: Most records that a partition of the mock cluster keeps.
 _MOST = PARTITIONS * 40_000
 _LEAST = 1_000
 
@@ -78,10 +78,10 @@ def run(plan: Plan, console: Console) -> dict[str, Any]:
     checks, counted = verdict.judge(evidence), figures.count(evidence)
     result = report.as_json(counted, checks)
     plan.result.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    report.print_report(console, counted, checks)
+    print_report(console, report.rows(counted), checks)
 
-    console.print(f"3. The state lies in {_named(plan.state)}, these results in {_named(plan.result)}\n", style="bold")
-    console.print(f"$ {_named(Path(sys.executable).with_name('share-state'))} state {_named(plan.state / 'state')}")
+    console.print(f"3. The state lies in {named(plan.state)}, these results in {named(plan.result)}\n", style="bold")
+    console.print(f"$ {named(Path(sys.executable).with_name('share-state'))} state {named(plan.state / 'state')}")
     return result
 
 
@@ -94,9 +94,3 @@ def shown_states(plan: Plan) -> list[dict[str, Any]]:
         # The fields of a batch have names in JSON; what judges takes batches of the library.
         row["batches"] = [StateBatch(*(batch[name] for name in StateBatch._fields)) for batch in row["batches"]]
     return rows
-
-
-def _named(path: Path) -> str:
-    """Name a path as somebody in the current directory would type it."""
-    here = Path.cwd()
-    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

@@ -14,7 +14,7 @@ from share_state import AcknowledgeType
 #: INVALID_RECORD_STATE: the member does not hold the record any more.
 _NOT_HELD = 121
 _POLL_SECONDS = 0.2
-#: So many polls does the one that is killed before it waits for that.
+#: Number of polls that the member to be killed makes before it waits for that.
 _POLLS_BEFORE_THE_KILL = 3
 _COMMIT_SECONDS = 10.0
 
@@ -25,14 +25,14 @@ def work(plan: Plan, name: str, part: Part, bootstrap_servers: str) -> None:
 
 
 class Member:
-    """One consumer and its journal."""
+    """Consumer and its journal."""
 
     def __init__(self, plan: Plan, name: str, part: Part, bootstrap_servers: str) -> None:
         self._plan = plan
         self._part = part
         self._journal = Journal(name, plan.journal(name))
         self._polls = 0
-        #: What was sent and not answered.
+        #: Acknowledgements that were sent and not answered.
         self._sent: dict[Place, tuple[int, AcknowledgeType]] = {}
         self._consumer = ShareConsumer(
             {

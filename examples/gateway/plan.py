@@ -1,4 +1,4 @@
-"""What the demo is about to do: the facts that the parent and the members share."""
+"""Plan of the demo: the facts that the parent and the members share."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -30,14 +30,14 @@ share.auto.offset.reset=earliest
 
 
 class Place(NamedTuple):
-    """Where a record is."""
+    """Place of a record."""
 
     partition: int
     offset: int
 
 
 class Part(Enum):
-    """What a member does apart from its work."""
+    """Part of a member: what it does apart from its work."""
 
     #: Nothing.
     WORKS = "works"
@@ -49,7 +49,7 @@ class Part(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """So many records, spread evenly over the partitions of one topic."""
+    """Plan of a run: a number of records, spread evenly over the partitions of one topic."""
 
     directory: Path
     records: int
@@ -71,7 +71,7 @@ class Plan:
 
     @property
     def at_once(self) -> int:
-        """How many records a member takes in one poll, about: a small job has polls enough for a kill half-way as well."""
+        """Approximate number of records of one poll: a small job has polls enough for a kill half-way as well."""
         return max(16, min(500, self.records // 300))
 
     @property
@@ -81,7 +81,7 @@ class Plan:
 
     @property
     def result(self) -> Path:
-        """What the demo found, as JSON."""
+        """File with what the demo found, as JSON."""
         return self.directory / "result.json"
 
     @property
@@ -100,7 +100,7 @@ class Plan:
         return self.directory / "done"
 
     def journal(self, member: str) -> Path:
-        """Where a member writes down what it sees."""
+        """File in which a member writes down what it sees."""
         return self.directory / f"{member}.jsonl"
 
     def value(self, place: Place) -> bytes:

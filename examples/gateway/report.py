@@ -1,25 +1,11 @@
-"""The result of a run: tables for people, JSON for programs."""
+"""The result of a run: rows for people, JSON for programs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
-from examples.demo.report import checks_table
 from examples.demo.verdict import Check
 from examples.gateway.figures import Figures
-
-
-def print_report(console: Console, figures: Figures, checks: Sequence[Check]) -> None:
-    """Print the figures, then the checks."""
-    console.print()
-    console.print(_figures_table(figures))
-    console.print()
-    console.print(checks_table(checks))
-    console.print()
 
 
 def as_json(figures: Figures, checks: Sequence[Check]) -> dict[str, Any]:
@@ -31,13 +17,10 @@ def as_json(figures: Figures, checks: Sequence[Check]) -> dict[str, Any]:
     }
 
 
-def _figures_table(f: Figures) -> Table:
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, title="What happened", title_justify="left")
-    table.add_column("FIGURE")
-    table.add_column("VALUE", justify="right")
-    table.add_column("REMARK")
+def rows(f: Figures) -> list[tuple[str, str, str]]:
+    """Give a row a figure: name, value, remark."""
     ended = f.accepted + f.archived
-    rows = [
+    return [
         ("records", f"{f.records:,}", ""),
         ("ended", f"{ended:,}", f"{f.accepted:,} accepted, {f.archived:,} rejected or at the delivery limit"),
         ("confirmed before the kill", f"{f.settled_before_the_kill:,}", "of the gateway"),
@@ -51,6 +34,3 @@ def _figures_table(f: Figures) -> Table:
         ("back after the kill", f"{f.restart_ms:,} ms", "until it listens, new interpreter included"),
         ("rate", f"{f.records_per_second:,.0f}/s", f"{f.seconds:.1f} s, mostly the members' make-believe work and locks"),
     ]
-    for row in rows:
-        table.add_row(*row)
-    return table

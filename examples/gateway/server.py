@@ -21,7 +21,7 @@ class GatewayError(Exception):
 
 
 class Gateway:
-    """One directory and one port; a context manager that leaves no process."""
+    """Gateway with one directory and one port; a context manager that leaves no process."""
 
     def __init__(self, plan: Plan, upstream: str) -> None:
         self._upstream = upstream

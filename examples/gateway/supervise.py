@@ -12,13 +12,13 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-import share_state
 from examples.demo.history import SETTLED
 from examples.demo.supervise import start_deaf_to_ctrl_c
 from examples.gateway.journal import Entry, Event, Reader, lost_locks
 from examples.gateway.member import work
 from examples.gateway.plan import PARTITIONS, Part, Place, Plan, members
 from examples.gateway.server import Gateway, GatewayError
+from share_state.operate import analysis
 
 #: The whole job takes some seconds; a group that is at it for so long hangs.
 _PATIENCE_SECONDS = 120
@@ -32,7 +32,7 @@ _processes = multiprocessing.get_context("spawn")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What came of it."""
+    """Result of a run."""
 
     entries: list[Entry]
     #: Exit statuses of the two lives of the gateway, and of the members: 0, or minus the signal that ended it.
@@ -43,7 +43,7 @@ class Run:
     restarted_at: int
     #: Records whose end was confirmed to a member before the gateway was killed.
     settled_before: int
-    #: Of the two lives of the gateway: the leader epoch that clients see.
+    #: Leader epochs that clients see in the two lives of the gateway.
     generations: tuple[int, int]
     seconds: float
 
@@ -79,12 +79,12 @@ class _Group:
             raise GatewayError(f"a member failed: {', '.join(failed)}")
 
     def saw(self, part: Part, event: Event) -> bool:
-        """Whether the member with this part has written down an event."""
+        """Return true if the member with this part has written down an event."""
         names = {name for name, has in members().items() if has is part}
         return any(entry.event is event and entry.member in names for entry in self.entries)
 
     def ready(self) -> int:
-        """How many members wait for the word to begin."""
+        """Return the number of members that wait for the word to begin."""
         return sum(entry.event is Event.READY for entry in self.entries)
 
 
@@ -158,12 +158,12 @@ def serve_with_kills(plan: Plan, upstream: str, console: Console) -> Run:
 
 def is_finished(plan: Plan) -> bool:
     """Look into the directory of the running gateway: whether all share partitions are settled up to the ends of their logs."""
-    states, _ = share_state.fold_path(plan.state / "state")
+    states, _ = analysis.fold_path(plan.state / "state")
     return len(states) == PARTITIONS and all(is_settled(state, plan.log_end) for state in states)
 
 
 def is_settled(state: Mapping[str, Any], log_end: int) -> bool:
-    """Whether a row says that every record below ``log_end`` is settled.
+    """Return true if a row says that every record below ``log_end`` is settled.
 
     What is written is the start offset before a write; the records that the write settled follow as batches.
     """

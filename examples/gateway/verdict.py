@@ -23,7 +23,7 @@ class Evidence:
 
     plan: Plan
     run: Run
-    #: What the gateway's log says of the records of each partition.
+    #: Histories of the records of each partition, as the gateway's log has them.
     histories: Mapping[int, History]
     #: The rows of `share-state state` for the gateway's directory.
     states: Sequence[Mapping[str, Any]]

@@ -35,7 +35,7 @@ FENCED = 1
 
 
 class Leader:
-    """One share partition, its log and its home."""
+    """Share partition with its log and its home."""
 
     def __init__(self, share_partition: SharePartition, persister: KafkaPersister, consumer: Consumer, topic: str) -> None:
         self.share_partition = share_partition

@@ -26,7 +26,7 @@ from tests.kafka.home import JUDGE
 TOPIC, GROUP = "orders", "workers"
 #: The decimal comma of the fourth is what the workers stumble over.
 AMOUNTS = ("19.90", "4.20", "7.00", "12,50", "3.99", "88.00")
-#: One less than the limit of the group.
+#: Deliveries of a record, one less than the limit of the group.
 TRIES = 4
 
 

@@ -8,27 +8,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from share_state.analysis.anomaly import Anomaly, AnomalyConfig
-from share_state.analysis.history_row import HistoryRow
-from share_state.analysis.states import StateRow
+from share_state.arguments import (
+    AcknowledgeTypeLike,
+    AcquireModeLike,
+    Column,
+    Compression,
+    InFlightStore,
+    IsolationLevel,
+    KeyLike,
+    LockMs,
+    StateBatchesLike,
+    Sync,
+    TopicIdLike,
+    WallMs,
+)
 from share_state.errors import ShareStateError
-from share_state.live.live_row import LiveRow
+from share_state.operate.analysis.anomaly import Anomaly, AnomalyConfig
+from share_state.operate.analysis.history_row import HistoryRow
+from share_state.operate.analysis.read_states import StateRow
+from share_state.operate.live.live_row import LiveRow
 from share_state.types import (
     DeadLetter,
     Decision,
     HeartbeatAnswer,
     InFlight,
-    LockTime,
     PendingWrite,
     Record,
     SharePartitionKey,
     StateBatch,
-    WallTime,
 )
 
 __all__ = [
@@ -76,6 +87,7 @@ __all__ = [
     "check_write_state",
     "combine_state_batches",
     "coordinator_key",
+    "decode_batch",
     "decode_fetch_answer",
     "decode_message",
     "decode_record",
@@ -89,6 +101,7 @@ __all__ = [
     "fold_path",
     "frame_tables",
     "group_config_entries",
+    "header_end",
     "history_path",
     "log_ends",
     "offset_reset_duration_ms",
@@ -106,20 +119,14 @@ HISTORY_CAUSES: list[str]
 SEVERITIES: list[str]
 
 _T = TypeVar("_T")
-_LockMs: TypeAlias = int | LockTime
-_WallMs: TypeAlias = int | WallTime
 _Inline: TypeAlias = StateStore | NoOpStatePersister | RecordingPersister
 _Fetched: TypeAlias = Sequence[Sequence[Any]] | NDArray[np.int64]
-_TopicId: TypeAlias = str | UUID
-_Key: TypeAlias = tuple[str, _TopicId, int]
-# An enum's id or its name; a member of an IntEnum is an int.
-_Word: TypeAlias = int | str
-_Batches: TypeAlias = Iterable[tuple[int, int, _Word, int]]
-# What `numpy.asarray` shows as an array of the dtype that the docstring names: also a memoryview or an Arrow array.
-_Column: TypeAlias = Any
 _Progress: TypeAlias = Callable[[int, int], object]
 _AsOfOffset: TypeAlias = int | Mapping[int, int]
 _LogEndOffsets: TypeAlias = Mapping[tuple[str, int], Iterable[tuple[int, int]]]
+#: Offset, timestamp, key, value, headers.
+_Record: TypeAlias = tuple[int, int, bytes | None, bytes | None, list[tuple[bytes, bytes | None]]]
+
 _FetchedPartition: TypeAlias = tuple[
     str, int, int, int, int, int, list[tuple[int, int]] | None, int, tuple[int, int] | None, tuple[int, int] | None, int, int
 ]
@@ -155,30 +162,24 @@ class GroupConfig:
         record_lock_duration_ms: int = 30000,
         renew_acknowledge_enable: bool = True,
         auto_offset_reset: str = "latest",
-        isolation_level: str = "read_uncommitted",
+        isolation_level: IsolationLevel = "read_uncommitted",
         dead_letter_queue_topic: str = "",
         max_lock_timeouts_per_call: int | None = None,
     ) -> Self: ...
     @staticmethod
     def from_kafka(group: Mapping[str, str], broker: Mapping[str, str] | None = None) -> GroupConfig:
-        """staticmethod(function) -> method
+        """Read Kafka's properties, hold them to Kafka's bounds, and clamp the group's to what the broker allows (KIP-1240).
 
-        Convert a function to be a static method.
+        Values are read as a broker reads them: blanks around them do not count, and `TRUE` is `true`.
 
-        A static method does not receive an implicit first argument.
-        To declare a static method, use this idiom:
+        Args:
+            group: what the group sets, text by Kafka's property name. Names of other kinds of groups are passed over.
+            broker: the broker's properties (`group.share.…`); what it lacks has Kafka's default. Names of other parts of a broker
+                are passed over.
 
-             class C:
-                 @staticmethod
-                 def f(arg1, arg2, argN):
-                     ...
-
-        It can be called either on the class (e.g. C.f()) or on an instance
-        (e.g. C().f()). Both the class and the instance are ignored, and
-        neither is passed implicitly as the first argument to the method.
-
-        Static methods in Python are similar to those found in Java or C++.
-        For a more advanced concept, see the classmethod builtin.
+        Raises:
+            ConfigError: a `share.…`, `errors.deadletterqueue.…` or `group.share.…` name that does not exist there, a value that its
+                property cannot have, or values of the broker that contradict each other; `field` is the property.
         """
     @property
     def partition_max_record_locks(self) -> int:
@@ -196,7 +197,7 @@ class GroupConfig:
     def auto_offset_reset(self) -> str:
         """`share.auto.offset.reset`."""
     @property
-    def isolation_level(self) -> str:
+    def isolation_level(self) -> IsolationLevel:
         """`share.isolation.level`."""
     @property
     def dead_letter_queue_topic(self) -> str:
@@ -204,6 +205,25 @@ class GroupConfig:
     @property
     def max_lock_timeouts_per_call(self) -> int | None:
         """The most acquisition locks that run out in one call; `None` for all that are due."""
+    def replace(
+        self,
+        *,
+        partition_max_record_locks: int = ...,
+        delivery_count_limit: int = ...,
+        record_lock_duration_ms: int = ...,
+        renew_acknowledge_enable: bool = ...,
+        auto_offset_reset: str = ...,
+        isolation_level: str = ...,
+        dead_letter_queue_topic: str = ...,
+        max_lock_timeouts_per_call: int | None = ...,
+    ) -> GroupConfig:
+        """The same configuration with some parts changed; the arguments are those of the constructor.
+
+        Raises:
+            ConfigError: a number is out of its range, or a text is not one of its words; `field` is the argument.
+            TypeError: the constructor has no such argument.
+        """
+    def __replace__(self, **changes: Any) -> GroupConfig: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __getnewargs_ex__(self) -> tuple[tuple[()], dict[str, Any]]: ...
@@ -217,7 +237,7 @@ class ReadStateResult:
         start_offset: where the share partition starts; -1 when not yet resolved.
         state_batches: what is known of the records after it, an iterable of `StateBatch` or tuples like it.
     """
-    def __new__(cls, state_epoch: int, start_offset: int, state_batches: _Batches) -> Self: ...
+    def __new__(cls, state_epoch: int, start_offset: int, state_batches: StateBatchesLike) -> Self: ...
     @property
     def state_epoch(self) -> int:
         """Epoch of the state."""
@@ -235,7 +255,7 @@ class ReadStateResult:
 
 @final
 class WriteState:
-    """What to write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
+    """A write to the persister: WriteShareGroupState for one share partition (RPC 85; Kafka: `PartitionStateBatchData`).
 
     Args:
         state_epoch: epoch of the state that the writer has read.
@@ -250,7 +270,7 @@ class WriteState:
         leader_epoch: int,
         start_offset: int,
         delivery_complete_count: int,
-        state_batches: _Batches,
+        state_batches: StateBatchesLike,
     ) -> Self: ...
     @property
     def state_epoch(self) -> int:
@@ -324,7 +344,7 @@ class AcquiredRange(Sequence[int]):
         """Last offset, inclusive."""
     @property
     def delivery_count(self) -> int:
-        """How often the records were delivered, this delivery included."""
+        """Number of deliveries of the records, this one included."""
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int]: ...
     @overload
@@ -340,7 +360,7 @@ class AcquiredRange(Sequence[int]):
     def __ge__(self, other: tuple[int, ...] | AcquiredRange, /) -> bool: ...
     def __hash__(self) -> int: ...
     def count(self, value: object) -> int:
-        """How many of the three numbers equal `value`."""
+        """Return the number of the three numbers that equal `value`."""
     def index(self, value: object, start: int = 0, stop: int = ..., /) -> int:
         """The place of the first of the three numbers that equals `value`, from `start` on and before `stop`.
 
@@ -366,9 +386,9 @@ class SharePartition:
     With a `persister` it makes its writes by itself, as Kafka's does: a call that leads to writes returns when they are answered,
     and `poll_write` has nothing to give. Where a write is refused that a member waits for, the call raises `PersisterError` with
     the code for that member, and the change is undone; the refusal of any other write goes to the logger
-    `share_state.persister`. A store's disk is waited for without the interpreter and without this object's lock: other threads go
-    on with it, and their writes share the sync. What a confirmed acknowledgement survives is what the store promises: with
-    `sync="always"` it is on the disk.
+    `share_state.persister`. A sync is waited for without the interpreter and without this object's lock: other threads go on with
+    it, and their writes share the sync. Without one, a short append is made with both. What a confirmed acknowledgement survives
+    is what the store promises: with `sync="always"` it is on the disk.
 
     Offsets are whole numbers from 0 to 2**63 - 2, ranges are inclusive. `now_ms` is a `LockTime`, or a number of ms on the
     caller's monotonic clock; every call that takes it first lets due locks run out (a lock is due when now >= deadline), and a
@@ -399,21 +419,21 @@ class SharePartition:
     def __new__(
         cls,
         group: str,
-        topic_id: _TopicId,
+        topic_id: TopicIdLike,
         partition: int,
         *,
         leader_epoch: int = 0,
         config: GroupConfig | None = None,
         persister: _Inline | None = None,
-        store: str = "leaves",
+        store: InFlightStore = "leaves",
     ) -> Self: ...
     @property
     def key(self) -> SharePartitionKey:
         """Group, topic id and partition, as a `SharePartitionKey`."""
     @property
     def persister(self) -> _Inline | None:
-        """Who takes the writes inside the calls; `None` when they are polled. A persister that is set later is given the writes that
-        wait to be polled; those that were polled are still answered by `handle_write_result`.
+        """Persister that takes the writes inside the calls; `None` when they are polled. A persister that is set later is given
+        the writes that wait to be polled; those that were polled are still answered by `handle_write_result`.
 
         Raises:
             TypeError: what is set is neither a `StateStore` nor a `NoOpStatePersister`.
@@ -428,7 +448,11 @@ class SharePartition:
         """`"EMPTY"`, `"INITIALIZING"`, `"ACTIVE"`, `"FAILED"` or `"FENCED"` (Kafka: `SharePartitionState`)."""
     @property
     def start_offset(self) -> int:
-        """First offset that may still be delivered (SPSO); it never goes back."""
+        """First offset of the window (SPSO): everything before it is settled. It never goes back.
+
+        Records after it may be settled too: it stays where it is when records at the head of the window are archived in memory
+        alone (compaction, aborted transactions), as in Kafka. `settled_to` says whether anything is left.
+        """
     @property
     def end_offset(self) -> int:
         """Last offset of the window while a batch is in flight, else the offset to fetch next (SPEO)."""
@@ -445,8 +469,17 @@ class SharePartition:
         """
     @property
     def gap_window(self) -> tuple[int, int] | None:
-        """Where a new leader has to read again what the persister knows nothing of: (first offset that may lie in such a gap, last
-        offset of the window when the state was read); `None` when no gap is left (Kafka: `GapWindow`, KAFKA-18494).
+        """Window in which a new leader has to read again the offsets that the persister knows nothing of: (first offset that may
+        lie in such a gap, last offset of the window when the state was read); `None` when no gap is left (Kafka: `GapWindow`,
+        KAFKA-18494).
+        """
+    @property
+    def tokens_to_poll(self) -> range:
+        """The tokens of the writes that wait to be polled, as a `range`."""
+    @property
+    def is_settled(self) -> bool:
+        """True if nothing in the window is left to deliver or to settle: no record is held or available, no gap is unread, and no
+        write is under way. Never of a share partition that is not ACTIVE.
         """
     @property
     def writes_under_way(self) -> int:
@@ -506,18 +539,18 @@ class SharePartition:
         It is the first available record in the window, else the offset after the window. Sub-linear in the number of runs.
         """
     def can_acquire(self) -> bool:
-        """Whether records may be acquired: the share partition is ACTIVE, and the window is not full or holds available records
-        (Kafka: `SharePartition.canAcquireRecords`).
+        """Return True if records may be acquired: the share partition is ACTIVE, and the window is not full or holds available
+        records (Kafka: `SharePartition.canAcquireRecords`).
         """
     def acquire(
         self,
         member: str,
         fetched: _Fetched,
         *,
-        now_ms: _LockMs,
+        now_ms: LockMs,
         max_records: int,
         batch_size: int = 500,
-        mode: _Word = 0,
+        mode: AcquireModeLike = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
     ) -> list[AcquiredRange]:
@@ -533,8 +566,14 @@ class SharePartition:
             batch_size: new records are handed out in batches of about this many.
             mode: an `AcquireMode`, its id or its name: 0 may exceed `max_records` to keep log batches whole, 1 never does.
             fetch_offset: the offset that was read from; the base of the first batch when absent.
-            aborted: `(producer_id, first_offset)` of the aborted transactions in what was read. When given, their records and
-                control records are archived and not handed out, as for `share.isolation.level=read_committed`.
+            aborted: `(producer_id, first_offset)` of the aborted transactions in what was read, as for
+                `share.isolation.level=read_committed`: their records are archived and not handed out. Pass the list of the very fetch
+                that gave `fetched`. It also names the transactions that were open where the fetch began, by their first offset
+                before it. A producer counts as aborted from the first offset of its transaction to its abort marker, so a list for
+                more than was read archives committed records. It is refused where it shows: with a negative number, or two
+                transactions of a producer without an abort marker between them. Transactions after what was read have no effect.
+
+        Control records are handed out, with `aborted` too, as in Kafka: acknowledge them as GAP, as offsets without a record.
 
         Returns:
             Ascending, disjoint ranges, each with the count of this delivery; empty when nothing is available.
@@ -542,7 +581,8 @@ class SharePartition:
         Raises:
             SharePartitionNotActiveError: the share partition does not serve members; `status` says why.
             InvalidRequestError: `field` names the argument: an empty `member`, a `batch_size` of 0 or less, a negative
-                `fetch_offset`, or a batch in `fetched` (`index`) that is negative, inverted or out of order.
+                `fetch_offset`, a batch in `fetched` (`index`) that is negative, inverted or out of order, or a transaction in
+                `aborted` (`index`) that what was read contradicts.
             ArgumentTypeError, ArgumentValueError: `fetched`, `mode` or a control type is none of those above.
         """
     def acquire_columns(
@@ -550,10 +590,10 @@ class SharePartition:
         member: str,
         fetched: _Fetched,
         *,
-        now_ms: _LockMs,
+        now_ms: LockMs,
         max_records: int,
         batch_size: int = 500,
-        mode: _Word = 0,
+        mode: AcquireModeLike = 0,
         fetch_offset: int | None = None,
         aborted: Iterable[tuple[int, int]] | None = None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]:
@@ -563,7 +603,7 @@ class SharePartition:
             Three arrays of one length: first offsets (int64), last offsets (int64), delivery counts (int16).
         """
     def acknowledge(
-        self, member: str, first_offset: int, last_offset: int, acknowledge_type: _Word = 1, *, now_ms: _LockMs
+        self, member: str, first_offset: int, last_offset: int, acknowledge_type: AcknowledgeTypeLike = 1, *, now_ms: LockMs
     ) -> int | None:
         """Acknowledge one range with one type for all its records (Kafka: `SharePartition.acknowledge`).
 
@@ -591,7 +631,11 @@ class SharePartition:
                 renewal; `value` is its offset.
         """
     def acknowledge_batches(
-        self, member: str, batches: Iterable[tuple[int, int, _Word | Sequence[_Word] | bytes]], *, now_ms: _LockMs
+        self,
+        member: str,
+        batches: Iterable[tuple[int, int, AcknowledgeTypeLike | Sequence[AcknowledgeTypeLike] | bytes]],
+        *,
+        now_ms: LockMs,
     ) -> int | None:
         """Acknowledge several ranges, with a type each or a type for every record, all or none.
 
@@ -613,11 +657,11 @@ class SharePartition:
     def acknowledge_columns(
         self,
         member: str,
-        first_offset: _Column,
-        last_offset: _Column,
-        acknowledge_type: _Column,
+        first_offset: Column,
+        last_offset: Column,
+        acknowledge_type: Column,
         *,
-        now_ms: _LockMs,
+        now_ms: LockMs,
     ) -> int | None:
         """As `acknowledge_batches` with one type a range, from columns of one length n.
 
@@ -640,7 +684,7 @@ class SharePartition:
             ArgumentTypeError: a column is not an array of its dtype and of one dimension.
             ArgumentValueError: the columns differ in length.
         """
-    def release(self, member: str, *, now_ms: _LockMs) -> int:
+    def release(self, member: str, *, now_ms: LockMs) -> int:
         """Release everything that `member` holds, as when its share session ends (Kafka: `SharePartition.releaseAcquiredRecords`).
 
         Returns:
@@ -650,13 +694,30 @@ class SharePartition:
             PersisterError: the persister of this object refuses the write, or one of several where there are more than 50,000 state
                 batches; `kafka_code` is the code for the member, which still holds what the refused write was about.
         """
+    def write_answer(self, token: int) -> int | None:
+        """The answer to a write, whoever carried it: Kafka's code for the member, 0 for success; `None` while it is under way.
+
+        Raises:
+            InvalidRequestError: no write has this token, or more than a thousand later runs of refused writes have pushed it out.
+        """
+    def settled_to(self, end_offset: int) -> bool:
+        """Tell if nothing before `end_offset` is left to deliver or to settle, in the window or after it. Ask this for "is it
+        drained?": `start_offset` stays before a hole or an aborted batch that stands at the head of the window.
+
+        Args:
+            end_offset: the end of the log. Where the log ends in a hole (its last batch was compacted away), the offset from which a
+                read finds nothing more: ask `is_settled` when a read from `next_fetch_offset()` has found nothing.
+
+        Raises:
+            ArgumentValueError: the offset is negative.
+        """
     def poll_write(self) -> PendingWrite | None:
         """Take the next write to make, oldest first; `None` when there is none, as ever with a persister.
 
         Writes of one share partition have to reach the persister in this order. Each must be answered by
         `handle_write_result`: until then its records belong to nobody and cannot be acquired.
         """
-    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: _LockMs) -> int:
+    def handle_write_result(self, token: int, error_code: int = 0, *, now_ms: LockMs) -> int:
         """Tell the persister's answer to a write: the change stands, or is rolled back.
 
         Rolled back, a record is with its member again until its lock runs out, or available when it has run out meanwhile. The
@@ -678,7 +739,7 @@ class SharePartition:
         """The earliest deadline of a lock, in ms on the caller's monotonic clock; `None` when no lock runs. Call `handle_timeout`
         then.
         """
-    def handle_timeout(self, *, now_ms: _LockMs) -> int:
+    def handle_timeout(self, *, now_ms: LockMs) -> int:
         """Let due locks run out: their records are available again, or archived when they were delivered as often as allowed
         (Kafka: `SharePartition.releaseAcquisitionLockOnTimeout`).
 
@@ -706,7 +767,7 @@ class SharePartition:
 
         They are ARCHIVING, as persisted, until `handle_dead_letter_done` is told.
         """
-    def handle_dead_letter_done(self, token: int, *, now_ms: _LockMs) -> None:
+    def handle_dead_letter_done(self, token: int, *, now_ms: LockMs) -> None:
         """Tell that records have reached the dead-letter queue, or were given up: they become ARCHIVED, by a write.
 
         Raises:
@@ -729,8 +790,8 @@ class SharePartition:
             Whether this reader had it.
         """
     def in_flight(self) -> list[InFlight]:
-        """Who holds what, since when and until when: the runs of in-flight records, ascending and coalesced. Two neighbours under
-        different writes may look alike; none reaches across the start offset.
+        """Return the runs of in-flight records, ascending and coalesced: their holders, since when and until when. Two neighbours
+        under different writes may look alike; none reaches across the start offset.
 
         Returns:
             A list of `InFlight`.
@@ -752,7 +813,7 @@ class SharePartition:
                 when the log start has moved; they are archived when the members let go of them.
         """
     def counters(self) -> dict[str, int]:
-        """What has happened since the object was made, by name; no number ever falls.
+        """Return the counts since the object was made, by name; no number ever falls.
 
         Records: `acquired` (each delivery), `acknowledged`, `made_available`, `archived`, `dead_lettered`, `renewed`,
         `lock_timeouts`, `delivery_limit_reached`, `log_start_archived`. Writes: `writes`, `writes_refused`. State batches:
@@ -769,7 +830,7 @@ class SharePartition:
 
 @final
 class Acquired:
-    """What the requests of one `SharePartitions.acquire` were given."""
+    """Ranges that the requests of one `SharePartitions.acquire` were given."""
     @property
     def error_code(self) -> NDArray[np.int16]:
         """int16 of shape (requests,): 0, or Kafka's code for a request that was refused."""
@@ -898,7 +959,7 @@ class SharePartitions:
         Returns:
             Whether it was known.
         """
-    def next_fetch_offset(self, partition: _Column) -> NDArray[np.int64]:
+    def next_fetch_offset(self, partition: Column) -> NDArray[np.int64]:
         """The offset from which to read the log next, for each of these share partitions (Kafka: `SharePartition.nextFetchOffset`).
 
         Args:
@@ -911,11 +972,23 @@ class SharePartitions:
             InvalidRequestError: a number names no share partition.
             TypeError: the column is not of its dtype and of one dimension.
         """
-    def start_offset(self, partition: _Column) -> NDArray[np.int64]:
-        """The first offset that may still be delivered (SPSO) of each of these share partitions; as `next_fetch_offset`."""
-    def can_acquire(self, partition: _Column) -> NDArray[np.bool_]:
-        """Whether records of each of these share partitions may be acquired (Kafka: `SharePartition.canAcquireRecords`): bool of
-        shape (n,), `False` for one that is unusable after a bug.
+    def start_offset(self, partition: Column) -> NDArray[np.int64]:
+        """The first offset of the window (SPSO) of each of these share partitions; as `next_fetch_offset`."""
+    def settled_to(self, partition: Column, end_offset: Column) -> NDArray[np.bool_]:
+        """Tell if nothing before `end_offset` is left to deliver or to settle, for each of these share partitions
+        (`SharePartition.settled_to`): bool of shape (n,), `False` for one that is unusable after a bug.
+
+        Args:
+            partition: int32 of shape (n,).
+            end_offset: int64 of shape (n,): the end of each log.
+
+        Raises:
+            InvalidRequestError: a number names no share partition, an offset is negative, or the columns differ in length.
+            TypeError: a column is not of its dtype and of one dimension.
+        """
+    def can_acquire(self, partition: Column) -> NDArray[np.bool_]:
+        """Return for each of these share partitions if its records may be acquired (Kafka: `SharePartition.canAcquireRecords`):
+        bool of shape (n,), `False` for one that is unusable after a bug.
 
         Raises:
             InvalidRequestError: a number names no share partition.
@@ -923,28 +996,29 @@ class SharePartitions:
         """
     def acquire(
         self,
-        partition: _Column,
-        member: _Column,
-        first_offset: _Column,
-        last_offset: _Column,
+        partition: Column,
+        member: Column,
+        first_offset: Column,
+        last_offset: Column,
         *,
-        now_ms: _LockMs,
-        max_records: int | _Column,
-        batch_size: int | _Column = 500,
-        mode: int | _Column = 0,
-        request_starts: _Column | None = None,
-        fetch_offset: _Column | None = None,
-        producer_id: _Column | None = None,
-        transaction: _Column | None = None,
-        aborted_producer_id: _Column | None = None,
-        aborted_first_offset: _Column | None = None,
-        aborted_starts: _Column | None = None,
+        now_ms: LockMs,
+        max_records: int | Column,
+        batch_size: int | Column = 500,
+        mode: int | Column = 0,
+        request_starts: Column | None = None,
+        fetch_offset: Column | None = None,
+        producer_id: Column | None = None,
+        transaction: Column | None = None,
+        aborted_producer_id: Column | None = None,
+        aborted_first_offset: Column | None = None,
+        aborted_starts: Column | None = None,
     ) -> Acquired:
         """Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
         each request).
 
-        With the five columns from `producer_id` on, records of aborted transactions and control records are archived and not handed
-        out, as for `share.isolation.level=read_committed`; without them the batches count as plain records.
+        With the five columns from `producer_id` on, records of aborted transactions are archived and not handed out, as for
+        `share.isolation.level=read_committed`; without them the batches count as plain records. Control records are handed out
+        either way, as in Kafka: acknowledge them as GAP.
 
         Args:
             partition: int32 of shape (m,): share partition of each request.
@@ -962,7 +1036,8 @@ class SharePartitions:
             producer_id: int64 of shape (n,): producer of each batch, -1 for none.
             transaction: int8 of shape (n,): 0 for a batch of no transaction, 1 for records of one, 2 for the marker that aborts it,
                 3 for another marker.
-            aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read.
+            aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read, as the fetch of the
+                very batches lists them; see `aborted` of `SharePartition.acquire`.
             aborted_first_offset: int64 of shape (k,): their first offsets.
             aborted_starts: int64 of shape (m + 1,): the aborted transactions of request i are those from `aborted_starts[i]` to
                 before `aborted_starts[i + 1]`.
@@ -978,14 +1053,14 @@ class SharePartitions:
         """
     def acknowledge(
         self,
-        partition: _Column,
-        member: _Column,
-        first_offset: _Column,
-        last_offset: _Column,
-        acknowledge_type: _Column,
+        partition: Column,
+        member: Column,
+        first_offset: Column,
+        last_offset: Column,
+        acknowledge_type: Column,
         *,
-        now_ms: _LockMs,
-        request_starts: _Column | None = None,
+        now_ms: LockMs,
+        request_starts: Column | None = None,
     ) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
         """Acknowledge ranges of many share partitions (Kafka: `SharePartition.acknowledge`, a call for each request).
 
@@ -1011,7 +1086,7 @@ class SharePartitions:
                 `index` the row. Nothing has changed.
             TypeError: a column is not of its dtype and of one dimension.
         """
-    def release(self, partition: _Column, member: _Column, *, now_ms: _LockMs) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+    def release(self, partition: Column, member: Column, *, now_ms: LockMs) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
         """Release everything that members hold, as when their share sessions end (Kafka: `SharePartition.releaseAcquiredRecords`, a
         call for each row).
 
@@ -1030,7 +1105,7 @@ class SharePartitions:
                 `index` the row. Nothing has changed.
             TypeError: a column is not of its dtype and of one dimension.
         """
-    def move_log_start_offset(self, partition: _Column, log_start_offset: _Column) -> NDArray[np.bool_]:
+    def move_log_start_offset(self, partition: Column, log_start_offset: Column) -> NDArray[np.bool_]:
         """Follow the log start offsets of many partitions: records below them are archived (Kafka:
         `SharePartition.updateCacheAndOffsets`, a call for each row). See `SharePartition.move_log_start_offset`.
 
@@ -1050,7 +1125,7 @@ class SharePartitions:
 
         They are ARCHIVING, as persisted, until `handle_dead_letters_done` is told.
         """
-    def handle_dead_letters_done(self, partition: _Column, token: _Column, *, now_ms: _LockMs) -> NDArray[np.int16]:
+    def handle_dead_letters_done(self, partition: Column, token: Column, *, now_ms: LockMs) -> NDArray[np.int16]:
         """Tell that records have reached their dead-letter queues, or were given up: they become ARCHIVED, by writes.
 
         Args:
@@ -1080,7 +1155,7 @@ class SharePartitions:
             UnsupportedVersionError: the version is not known. Nothing was taken.
         """
     def handle_write_results(
-        self, partition: _Column, token: _Column, error_code: int | _Column = 0, *, now_ms: _LockMs
+        self, partition: Column, token: Column, error_code: int | Column = 0, *, now_ms: LockMs
     ) -> NDArray[np.int16]:
         """Tell the persister's answers (Kafka: `SharePartition.writeShareGroupState`, its completion).
 
@@ -1099,11 +1174,11 @@ class SharePartitions:
             TypeError: a column is not of its dtype and of one dimension.
         """
     def poll_timeout(self) -> int | None:
-        """When to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
+        """Return the time to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
 
         It may be early, where a lock was renewed or its records settled, never late.
         """
-    def handle_timeout(self, *, now_ms: _LockMs) -> int:
+    def handle_timeout(self, *, now_ms: LockMs) -> int:
         """Let due locks run out in all share partitions (Kafka: `SharePartition.releaseAcquisitionLockOnTimeout`). Share partitions
         of which nothing is due are not touched.
 
@@ -1144,12 +1219,12 @@ class ShareCoordinator:
     def initialize(
         self,
         group: str,
-        topic_id: _TopicId,
+        topic_id: TopicIdLike,
         partition: int,
         state_epoch: int,
         start_offset: int,
         *,
-        wall_ms: _WallMs,
+        wall_ms: WallMs,
         topic_exists: bool = True,
     ) -> Decision:
         """Decide on InitializeShareGroupState (RPC 83): create a state, or replace the whole of it. A repetition, by state epoch and
@@ -1167,11 +1242,11 @@ class ShareCoordinator:
     def read(
         self,
         group: str,
-        topic_id: _TopicId,
+        topic_id: TopicIdLike,
         partition: int,
         leader_epoch: int,
         *,
-        wall_ms: _WallMs,
+        wall_ms: WallMs,
         topic_exists: bool = True,
     ) -> Decision:
         """Decide on ReadShareGroupState (RPC 84): answer a state, and fence leaders older than the reader.
@@ -1186,11 +1261,11 @@ class ShareCoordinator:
     def write(
         self,
         group: str,
-        topic_id: _TopicId,
+        topic_id: TopicIdLike,
         partition: int,
         state: WriteState,
         *,
-        wall_ms: _WallMs,
+        wall_ms: WallMs,
         topic_exists: bool = True,
     ) -> Decision:
         """Decide on WriteShareGroupState (RPC 85): merge what a leader says has changed. Writes may arrive late,
@@ -1202,14 +1277,14 @@ class ShareCoordinator:
             FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
             UnknownPartitionError: the topic does not exist.
         """
-    def delete(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> Decision:
+    def delete(self, group: str, topic_id: TopicIdLike, partition: int, *, topic_exists: bool = True) -> Decision:
         """Decide on DeleteShareGroupState (RPC 86). Deleting what is not there succeeds and writes nothing.
 
         Raises:
             InvalidRequestError: the request is malformed.
             UnknownPartitionError: the topic does not exist.
         """
-    def summary(self, group: str, topic_id: _TopicId, partition: int, *, topic_exists: bool = True) -> StateSummary:
+    def summary(self, group: str, topic_id: TopicIdLike, partition: int, *, topic_exists: bool = True) -> StateSummary:
         """Answer ReadShareGroupStateSummary (RPC 87): epochs, start offset and delivery complete count. Fences nobody. A share
         partition without state has the summary of one that has not begun.
 
@@ -1217,9 +1292,9 @@ class ShareCoordinator:
             InvalidRequestError: the request is malformed.
             UnknownPartitionError: the topic does not exist.
         """
-    def cold_snapshots(self, *, wall_ms: _WallMs) -> list[Record]:
+    def cold_snapshots(self, *, wall_ms: WallMs) -> list[Record]:
         """New snapshots of the keys whose last one is older than the interval, so that the log below can be pruned (KAFKA-18170)."""
-    def topics_deleted(self, topic_ids: Sequence[_TopicId]) -> list[Record]:
+    def topics_deleted(self, topic_ids: Sequence[TopicIdLike]) -> list[Record]:
         """A tombstone for every key of these topics (Kafka: `ShareCoordinatorShard.maybeCleanupShareState`)."""
     def replay(self, offset: int, key: bytes, value: bytes | None) -> bool:
         """Apply the record at `offset` of the log (Kafka: `ShareCoordinatorShard.replay`).
@@ -1232,7 +1307,7 @@ class ShareCoordinator:
         """
     def last_redundant_offset(self) -> int | None:
         """The offset below which nothing of the log is needed; `None` when nothing new is redundant (KAFKA-18170)."""
-    def state(self, group: str, topic_id: _TopicId, partition: int) -> dict[str, Any] | None:
+    def state(self, group: str, topic_id: TopicIdLike, partition: int) -> dict[str, Any] | None:
         """The state of one share partition, or `None`.
 
         Returns:
@@ -1324,18 +1399,22 @@ class BatchRing:
     def leader_epoch(self) -> int:
         """Epoch of the leader that appended the last batch of the tail, as its header says; -1 when the ring is empty."""
     def holds(self, offset: int) -> bool:
-        """Whether records from `offset` on can be given without a read."""
+        """Return True if records from `offset` on can be given without a read."""
     def bytes_from(self, offset: int, limit: int) -> int:
         """Bytes of the batches from `offset` on, counted up to `limit`; 0 when the ring does not hold it."""
+    def first_batch_bytes(self, offset: int) -> int:
+        """Bytes of the batch that holds `offset`, or of the first after it, which cannot be given in parts; 0 when the ring does not
+        hold it.
+        """
     def deliver(
         self,
         share_partition: SharePartition,
         member: str,
         *,
-        now_ms: _LockMs,
+        now_ms: LockMs,
         max_records: int,
         batch_size: int,
-        mode: _Word,
+        mode: AcquireModeLike,
         max_bytes: int,
     ) -> Delivery | None:
         """Give `member` what is available from where the share partition wants to read next, in one step under its lock
@@ -1363,7 +1442,7 @@ class BatchRing:
 
 @final
 class Delivery:
-    """What a member is given of one share partition: the ranges that it now holds, and the whole record batches around them. The
+    """Delivery of one share partition to a member: the ranges that it now holds, and the whole record batches around them. The
     batches stay in the frames in which they came until `encode_share_fetch_answer` copies them.
     """
     @property
@@ -1392,15 +1471,15 @@ class NoOpStatePersister:
     and no start offset yet.
     """
     def __new__(cls) -> Self: ...
-    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int) -> None:
+    def reset_state(self, key: KeyLike, state_epoch: int, start_offset: int) -> None:
         """Do nothing (InitializeShareGroupState, RPC 83)."""
-    def read_state(self, key: _Key, leader_epoch: int) -> ReadStateResult:
+    def read_state(self, key: KeyLike, leader_epoch: int) -> ReadStateResult:
         """A state of epoch 0 without start offset (ReadShareGroupState, RPC 84)."""
-    def write_state(self, key: _Key, state: WriteState) -> None:
+    def write_state(self, key: KeyLike, state: WriteState) -> None:
         """Do nothing (WriteShareGroupState, RPC 85)."""
-    def delete_state(self, key: _Key) -> None:
+    def delete_state(self, key: KeyLike) -> None:
         """Do nothing (DeleteShareGroupState, RPC 86)."""
-    def read_summary(self, key: _Key) -> StateSummary:
+    def read_summary(self, key: KeyLike) -> StateSummary:
         """The summary of a state that has not begun (ReadShareGroupStateSummary, RPC 87)."""
     def __reduce__(self) -> tuple[Any, ...]: ...
 
@@ -1425,16 +1504,16 @@ class RecordingPersister:
 
 @final
 class ShareFetchContext:
-    """What a ShareFetch request is admitted to do, or why it is not."""
+    """Admission of a ShareFetch request, or the reason why it is refused."""
     @property
     def error_code(self) -> int:
         """0, or the code that answers the whole request: 42, 122, 123 or 133."""
     @property
     def final(self) -> bool:
-        """Whether the request ends the session (epoch -1): nothing is fetched, and `close` comes after the answer."""
+        """True if the request ends the session (epoch -1): nothing is fetched, and `close` comes after the answer."""
     @property
     def full(self) -> bool:
-        """Whether the request has opened the session (epoch 0): the answer lists every partition."""
+        """True if the request has opened the session (epoch 0): the answer lists every partition."""
     @property
     def partitions(self) -> list[tuple[str, int]]:
         """The partitions to fetch as `(topic id, partition)`, in the order in which they get their share of the bytes and records,
@@ -1501,7 +1580,7 @@ class ShareSessions:
         """End a session, and return whether there was one. For after a final request."""
     def connection_closed(self, connection: int) -> list[tuple[str, str]]:
         """End the sessions that this connection opened, and return the group and member of each: their records are to be released."""
-    def remove_topic(self, topic_id: _TopicId) -> int:
+    def remove_topic(self, topic_id: TopicIdLike) -> int:
         """Take a deleted topic out of every session, and return how many partitions that were.
 
         Raises:
@@ -1512,7 +1591,7 @@ class ShareSessions:
         """Number of partitions in all sessions; one that is in two sessions counts twice."""
     @property
     def max_sessions(self) -> int:
-        """How many sessions fit."""
+        """Number of sessions that fit."""
     def __len__(self) -> int: ...
     def sessions(self) -> list[dict[str, Any]]:
         """Every session as a dict of `group`, `member`, `epoch` (of its next request), `connection` and `partitions`: `(topic id,
@@ -1526,21 +1605,22 @@ class StateRoom:
     `max_message_bytes` is the `max.message.bytes` of `__share_group_state`.
     """
     def __new__(cls) -> Self: ...
-    def read(self, key: _Key, result: ReadStateResult) -> None:
+    def read(self, key: KeyLike, result: ReadStateResult) -> None:
         """Take what a leader has read."""
-    def read_again(self, key: _Key, result: ReadStateResult) -> None:
+    def read_again(self, key: KeyLike, result: ReadStateResult) -> None:
         """Take what was read because `admit` said `False`. The next `admit` tells for certain."""
-    def admit(self, key: _Key, state: WriteState, max_message_bytes: int) -> bool:
-        """Whether a write is known to fit, and counts as sent from now on. If not, read the state, tell `read_again`, and ask again.
+    def admit(self, key: KeyLike, state: WriteState, max_message_bytes: int) -> bool:
+        """Return True if a write is known to fit, and count it as sent from now on. If not, read the state, tell `read_again`,
+        and ask again.
 
         Raises:
             LimitExceededError: the state with the write, or the write itself, is too large for a record; nothing has changed.
         """
-    def confirmed(self, key: _Key, state: WriteState, max_message_bytes: int) -> None:
+    def confirmed(self, key: KeyLike, state: WriteState, max_message_bytes: int) -> None:
         """Take that a write which fitted has happened."""
-    def unconfirmed(self, key: _Key) -> None:
+    def unconfirmed(self, key: KeyLike) -> None:
         """Take that a write which fitted was refused, or that nobody knows whether it has happened."""
-    def forget(self, key: _Key) -> None:
+    def forget(self, key: KeyLike) -> None:
         """Forget what is known of a state."""
 
 @final
@@ -1590,18 +1670,18 @@ class StateStore:
         *,
         partitions: int | None = None,
         create: bool = True,
-        sync: str = "always",
+        sync: Sync = "always",
         sync_interval_ms: int = 1000,
         segment_bytes: int = 104857600,
-        compression: str = "none",
+        compression: Compression = "none",
         snapshot_update_records_per_snapshot: int = 500,
         cold_partition_snapshot_interval_ms: int = 300000,
         repair: bool = False,
         progress: _Progress | None = None,
     ) -> Self: ...
-    def initialize_state(self, key: _Key, state_epoch: int, start_offset: int, *, wall_ms: _WallMs | None = None) -> None:
-        """Begin a state again (InitializeShareGroupState, RPC 83): what was acknowledged is forgotten. A repetition, by state epoch
-        and the start offset that the state has now, writes nothing. At the start of a program use
+    def reset_state(self, key: KeyLike, state_epoch: int, start_offset: int, *, wall_ms: WallMs | None = None) -> None:
+        """Replace a state by a new one (InitializeShareGroupState, RPC 83). Every acknowledgement in it is forgotten. A repetition,
+        by state epoch and the start offset that the state has now, writes nothing. At the start of a program use
         `share_state.persister.initialize_if_absent`.
 
         Args:
@@ -1615,26 +1695,26 @@ class StateStore:
             FencedStateEpochError: the state has a higher epoch.
             StoreError: the store cannot be used; nothing was answered.
         """
-    def read_state(self, key: _Key, leader_epoch: int, *, wall_ms: _WallMs | None = None) -> ReadStateResult:
+    def read_state(self, key: KeyLike, leader_epoch: int, *, wall_ms: WallMs | None = None) -> ReadStateResult:
         """Read a state as the leader of this epoch, and fence older ones (ReadShareGroupState, RPC 84).
 
         Args:
             key: the share partition.
             leader_epoch: epoch of the leader that reads, at least 0.
-            wall_ms: as for `initialize_state`.
+            wall_ms: as for `reset_state`.
 
         Raises:
             InvalidRequestError: the request is malformed, or there is no state.
             FencedLeaderEpochError: a leader with a higher epoch has read the state.
             StoreError: the store cannot be used; nothing was answered.
         """
-    def write_state(self, key: _Key, state: WriteState, *, wall_ms: _WallMs | None = None) -> None:
+    def write_state(self, key: KeyLike, state: WriteState, *, wall_ms: WallMs | None = None) -> None:
         """Write a change (WriteShareGroupState, RPC 85).
 
         Args:
             key: the share partition.
             state: what to write, as `SharePartition.poll_write` gives it.
-            wall_ms: as for `initialize_state`.
+            wall_ms: as for `reset_state`.
 
         Raises:
             InvalidRequestError: the request is malformed (`field`, `index` and `value` say where), or there is no state.
@@ -1642,14 +1722,14 @@ class StateStore:
             FencedLeaderEpochError, FencedStateEpochError: the writer's epoch is out of date.
             StoreError: the store cannot be used; nothing was answered.
         """
-    def delete_state(self, key: _Key, *, wall_ms: _WallMs | None = None) -> None:
+    def delete_state(self, key: KeyLike, *, wall_ms: WallMs | None = None) -> None:
         """Delete a state (DeleteShareGroupState, RPC 86); deleting what is not there succeeds.
 
         Raises:
             InvalidRequestError: the request is malformed.
             StoreError: the store cannot be used; nothing was answered.
         """
-    def read_summary(self, key: _Key) -> StateSummary:
+    def read_summary(self, key: KeyLike) -> StateSummary:
         """Read epochs, start offset and delivery complete count (ReadShareGroupStateSummary, RPC 87). Fences nobody.
 
         A share partition without state has the summary of one that has not begun.
@@ -1658,22 +1738,22 @@ class StateStore:
             InvalidRequestError: the request is malformed.
             StoreError: the store cannot be used.
         """
-    def initialize_states(
-        self, requests: Iterable[tuple[_Key, int, int]], *, wall_ms: _WallMs | None = None
+    def reset_states(
+        self, requests: Iterable[tuple[KeyLike, int, int]], *, wall_ms: WallMs | None = None
     ) -> list[ShareStateError | None]:
-        """Begin many states again: `initialize_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
+        """Replace many states: `reset_state` of each `(key, state_epoch, start_offset)`, one after the other, with one wait
         for the disk.
 
         Returns:
-            For each, in their order, `None`, or the exception that `initialize_state` would raise.
+            For each, in their order, `None`, or the exception that `reset_state` would raise.
 
         Raises:
             StoreError: the store cannot be used; nothing was answered.
         """
     def read_states(
-        self, requests: Iterable[tuple[_Key, int]], *, wall_ms: _WallMs | None = None
+        self, requests: Iterable[tuple[KeyLike, int]], *, wall_ms: WallMs | None = None
     ) -> list[ReadStateResult | ShareStateError]:
-        """Read many states: `read_state` of each `(key, leader_epoch)`, as `initialize_states` does.
+        """Read many states: `read_state` of each `(key, leader_epoch)`, as `reset_states` does.
 
         Returns:
             For each, in their order, a `ReadStateResult`, or the exception that `read_state` would raise.
@@ -1681,10 +1761,47 @@ class StateStore:
         Raises:
             StoreError: the store cannot be used; nothing was answered.
         """
+    def read_states_as_next_leader(
+        self, keys: Iterable[KeyLike], *, wall_ms: WallMs | None = None
+    ) -> list[tuple[int, ReadStateResult] | ShareStateError]:
+        """Read many states as the leader after the last one, which is fenced: `read_state` of each key with the next leader epoch, as
+        `reset_states` does. Two callers never get the same epoch.
+
+        Returns:
+            For each, in their order, `(leader_epoch, ReadStateResult)`, or the exception that `read_state` would raise.
+
+        Raises:
+            StoreError: the store cannot be used; nothing was answered.
+        """
+    def lead(
+        self,
+        key: KeyLike,
+        *,
+        config: GroupConfig | None = None,
+        latest: int | None = None,
+        earliest: int = 0,
+        inline: bool = False,
+    ) -> SharePartition:
+        """Lead a share partition in the leader epoch after the last one, whose leader is fenced: `share_state.persister.lead` without
+        an epoch. Its state must have been initialised.
+
+        Args:
+            key: the share partition.
+            config, latest, earliest, inline: as for `share_state.persister.lead`.
+
+        Returns:
+            The share partition, ACTIVE.
+
+        Raises:
+            InvalidRequestError: the request is malformed, or there is no state.
+            CorruptStateError: the state breaks its rules.
+            ArgumentValueError: the state has no start offset, and `latest` is required and missing.
+            StoreError: the store cannot be used; nothing was answered.
+        """
     def write_states(
-        self, requests: Iterable[tuple[_Key, WriteState]], *, wall_ms: _WallMs | None = None
+        self, requests: Iterable[tuple[KeyLike, WriteState]], *, wall_ms: WallMs | None = None
     ) -> list[ShareStateError | None]:
-        """Write many changes: `write_state` of each `(key, state)`, as `initialize_states` does.
+        """Write many changes: `write_state` of each `(key, state)`, as `reset_states` does.
 
         Returns:
             For each, in their order, `None`, or the exception that `write_state` would raise.
@@ -1692,8 +1809,8 @@ class StateStore:
         Raises:
             StoreError: the store cannot be used; nothing was answered.
         """
-    def delete_states(self, keys: Iterable[_Key], *, wall_ms: _WallMs | None = None) -> list[ShareStateError | None]:
-        """Delete many states: `delete_state` of each key, as `initialize_states` does.
+    def delete_states(self, keys: Iterable[KeyLike], *, wall_ms: WallMs | None = None) -> list[ShareStateError | None]:
+        """Delete many states: `delete_state` of each key, as `reset_states` does.
 
         Returns:
             For each, in their order, `None`, or the exception that `delete_state` would raise.
@@ -1707,7 +1824,7 @@ class StateStore:
         Raises:
             StoreError: the store cannot be used.
         """
-    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs | None = None) -> int:
+    def topics_deleted(self, topic_ids: Sequence[TopicIdLike], *, wall_ms: WallMs | None = None) -> int:
         """Delete the states of these topics, as a broker does when topics are deleted.
 
         Returns:
@@ -1716,7 +1833,7 @@ class StateStore:
         Raises:
             StoreError: the store cannot be used.
         """
-    def log_truncated(self, topic_id: _TopicId, partition: int, offset: int, *, wall_ms: _WallMs | None = None) -> int:
+    def log_truncated(self, topic_id: TopicIdLike, partition: int, offset: int, *, wall_ms: WallMs | None = None) -> int:
         """Forget the offsets from `offset` on in every state of a topic partition whose log was cut: they are those of other
         records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
 
@@ -1724,7 +1841,7 @@ class StateStore:
             topic_id: the topic.
             partition: the partition.
             offset: the first that is forgotten.
-            wall_ms: as for `initialize_state`.
+            wall_ms: as for `reset_state`.
 
         Returns:
             How many states knew something of these offsets.
@@ -1732,7 +1849,7 @@ class StateStore:
         Raises:
             StoreError: the store cannot be used.
         """
-    def cold_snapshots(self, *, wall_ms: _WallMs | None = None) -> int:
+    def cold_snapshots(self, *, wall_ms: WallMs | None = None) -> int:
         """Write again the snapshots that are older than the interval, so that `prune` finds something to delete (KAFKA-18170). A
         broker does both every five minutes; here the caller does.
 
@@ -1764,14 +1881,14 @@ class StateStore:
             StoreError: the flush failed; the directory is given up nevertheless.
         """
     def counters(self) -> dict[str, int]:
-        """What the store has done since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches` (group
-        commits), `fsyncs`, `pruned_segments`.
+        """Return the counts of the store since it was opened: `writes` (verbs that appended), `records`, `bytes`, `batches`
+        (group commits), `fsyncs`, `pruned_segments`.
         """
     def recovery(self) -> dict[str, Any]:
-        """What opening found: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed over; `torn`, a list
-        of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for each damage that was cut
-        off, with what was lost; and `note_damaged`, whether the note of where the log ended could not be read, so that nobody
-        knows whether whole batches are missing at its end.
+        """Return the findings of the opening: `records` replayed, `batches` read, `unknown_types` and `control_batches` passed
+        over; `torn`, a list of texts, one for each unfinished batch that was cut off; `repaired`, a list of texts, one for
+        each damage that was cut off, with what was lost; and `note_damaged`, true if the note of where the log ended could not
+        be read, so that nobody knows if whole batches are missing at its end.
         """
     @property
     def partition_count(self) -> int:
@@ -1808,15 +1925,14 @@ class ShareGroupStore:
         CorruptLogError: the log is damaged other than by a torn tail, and `repair` was not given or cannot mend it; nothing was
             changed.
         UnsupportedVersionError: a later release wrote the log.
-        ConfigError: a number is out of its range.
-        ValueError: `sync` is not one of these, or a property is no whole number.
+        ConfigError: a property is no whole number, or out of its range, or `sync` is not one of these.
     """
     def __new__(
         cls,
         path: str | PathLike[str],
         *,
         broker_config: Mapping[str, str] | None = None,
-        sync: str = "always",
+        sync: Sync = "always",
         sync_interval_ms: int = 1000,
         rewrite_bytes: int = 16777216,
         repair: bool = False,
@@ -1828,7 +1944,7 @@ class ShareGroupStore:
             StoreError: the append or the sync failed, or the store cannot be used.
         """
     def is_durable(self, ticket: int) -> bool:
-        """Whether `wait` would return at once.
+        """Return True if `wait` would return at once.
 
         Raises:
             StoreError: the store cannot be used.
@@ -1852,9 +1968,9 @@ class ShareGroupStore:
             StoreError: the flush failed; the log is given up nevertheless.
         """
     def counters(self) -> dict[str, int]:
-        """What the store has done since it was opened, as `StateStore.counters` gives it."""
+        """Return the counts of the store since it was opened, as `StateStore.counters` gives them."""
     def recovery(self) -> dict[str, Any]:
-        """What opening found, as `StateStore.recovery` gives it."""
+        """Return the findings of the opening, as `StateStore.recovery` gives them."""
     def set_topics(self, topics: Sequence[tuple[str, str, int]]) -> None:
         """Tell every topic that there is, as (name, topic id, number of partitions); internal topics are left out.
 
@@ -1870,8 +1986,7 @@ class ShareGroupStore:
         heartbeat on; the group need not exist. Properties that are not needed here are passed over.
 
         Raises:
-            ConfigError: a number is outside Kafka's own bounds. One outside the broker's is clamped to them.
-            ValueError: a property is no whole number.
+            ConfigError: a property is no whole number, or outside Kafka's own bounds. One outside the broker's is clamped to them.
             StoreError: the store cannot be used.
         """
     def to_initialize(
@@ -1896,8 +2011,8 @@ class ShareGroupStore:
         topics: Sequence[str] | None,
         client_id: str,
         client_host: str,
-        now_ms: _LockMs,
-        wall_ms: _WallMs,
+        now_ms: LockMs,
+        wall_ms: WallMs,
         initialized: Sequence[tuple[str, int]] = ...,
     ) -> HeartbeatAnswer:
         """Take a member in, keep it, or let it go (ShareGroupHeartbeat, RPC 76).
@@ -1921,13 +2036,13 @@ class ShareGroupStore:
             StoreError: the store cannot be used.
         """
     def poll_timeout(self) -> int | None:
-        """When `handle_timeout` should be called at the latest, on the clock of `now_ms`; `None` while there is no member. After
+        """Return the latest time to call `handle_timeout`, on the clock of `now_ms`; `None` while there is no member. After
         opening that is at once.
 
         Raises:
             StoreError: the store cannot be used.
         """
-    def handle_timeout(self, *, now_ms: _LockMs, wall_ms: _WallMs) -> tuple[list[tuple[str, str]], int]:
+    def handle_timeout(self, *, now_ms: LockMs, wall_ms: WallMs) -> tuple[list[tuple[str, str]], int]:
         """Take out the members whose session has ended.
 
         Returns:
@@ -1953,6 +2068,12 @@ class ShareGroupStore:
         Raises:
             StoreError: the store cannot be used.
         """
+    def unknown_topics(self) -> list[str]:
+        """Names of topics that some member subscribes to and that `set_topics` did not tell, ascending.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
     def share_partitions(self, group: str) -> list[tuple[str, str, list[int]]] | None:
         """The share partitions of a group that have state, as (topic id, topic name, partitions).
 
@@ -1962,7 +2083,7 @@ class ShareGroupStore:
         Raises:
             StoreError: the store cannot be used.
         """
-    def begin_delete_group(self, group: str, *, wall_ms: _WallMs) -> tuple[int, list[tuple[str, int]], int]:
+    def begin_delete_group(self, group: str, *, wall_ms: WallMs) -> tuple[int, list[tuple[str, int]], int]:
         """Begin to delete a group (DeleteGroups, RPC 42): what is to be deleted is written first. Between this and
         `finish_delete_group` the caller lets no heartbeat of the group in.
 
@@ -1973,7 +2094,7 @@ class ShareGroupStore:
         Raises:
             StoreError: the store cannot be used.
         """
-    def finish_delete_group(self, group: str, *, wall_ms: _WallMs) -> int:
+    def finish_delete_group(self, group: str, *, wall_ms: WallMs) -> int:
         """Finish deleting a group, once the states are deleted: nothing of it is left.
 
         Returns:
@@ -1984,7 +2105,7 @@ class ShareGroupStore:
             StoreError: the store cannot be used.
         """
     def begin_delete_offsets(
-        self, group: str, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs
+        self, group: str, topic_ids: Sequence[TopicIdLike], *, wall_ms: WallMs
     ) -> tuple[int, dict[str, list[int] | None], int]:
         """Begin to delete a group's states of some topics (DeleteShareGroupOffsets, RPC 92). Between this and
         `finish_delete_offsets` the caller lets no heartbeat of the group in.
@@ -1997,7 +2118,7 @@ class ShareGroupStore:
             ValueError: a topic id is not one.
             StoreError: the store cannot be used.
         """
-    def finish_delete_offsets(self, group: str, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int:
+    def finish_delete_offsets(self, group: str, topic_ids: Sequence[TopicIdLike], *, wall_ms: WallMs) -> int:
         """Finish deleting a group's states of some topics, once they are deleted.
 
         Returns:
@@ -2009,7 +2130,7 @@ class ShareGroupStore:
             StoreError: the store cannot be used.
         """
     def begin_alter_offsets(
-        self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: _WallMs
+        self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: WallMs
     ) -> tuple[int, int, int]:
         """Begin to alter start offsets (AlterShareGroupOffsets, RPC 91). A group that does not exist is made, and the group epoch
         rises: the caller initialises the altered states with it (KAFKA-20910).
@@ -2026,7 +2147,7 @@ class ShareGroupStore:
             ValueError: a topic id is not one.
             StoreError: the store cannot be used.
         """
-    def finish_alter_offsets(self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: _WallMs) -> int:
+    def finish_alter_offsets(self, group: str, partitions: Sequence[tuple[str, str, int]], *, wall_ms: WallMs) -> int:
         """Finish altering start offsets, once the states are initialised.
 
         Returns:
@@ -2037,7 +2158,7 @@ class ShareGroupStore:
             ValueError: a topic id is not one.
             StoreError: the store cannot be used.
         """
-    def topics_deleted(self, topic_ids: Sequence[_TopicId], *, wall_ms: _WallMs) -> int:
+    def topics_deleted(self, topic_ids: Sequence[TopicIdLike], *, wall_ms: WallMs) -> int:
         """Forget the share partitions of deleted topics, in every group.
 
         Returns:
@@ -2065,8 +2186,9 @@ class Scan:
     """
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"` or
-        `"damage"`), `message`. A torn tail is a crash, or a writer at work at this moment.
+        """Parts that could not be read so far, a new list of dicts: `file`, `position` (the byte in it), `kind` (`"torn_tail"`,
+        `"damage"` or `"hole"`), `message`. A torn tail is a crash, or a writer at work at this moment. A hole is between batches
+        that are whole: records are missing, as where a broker's state topic was compacted.
         """
     @property
     def progress(self) -> tuple[int, int]:
@@ -2108,7 +2230,7 @@ class HistoryChecker:
 
 @final
 class HistoryScan:
-    """What became of every record, as a state log tells it; made by `history_path`.
+    """History of every record, as a state log tells it; made by `history_path`.
 
     An iterator of `HistoryRow`, ordered by state partition and offset. Memory is bounded by the live states of one state
     partition. Next raises `OSError` when the disk fails. Damage raises nothing: reading goes on after it, and `findings`
@@ -2116,7 +2238,7 @@ class HistoryScan:
     """
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What could not be read so far, as `Scan.findings`. The rows of those state partitions may be wrong from there on."""
+        """Parts that could not be read so far, as `Scan.findings`. The rows of those state partitions may be wrong from there on."""
     @property
     def progress(self) -> tuple[int, int]:
         """Bytes read so far, and bytes there are."""
@@ -2132,7 +2254,7 @@ class HistoryScan:
 
 @final
 class History:
-    """What became of every record, for a caller who brings the records of one state partition in the order of their offsets.
+    """History of every record, for a caller who brings the records of one state partition in the order of their offsets.
 
     Args:
         state_partition: its number, for the rows.
@@ -2146,7 +2268,7 @@ class History:
         state_partition: int = 0,
         *,
         group: str | None = None,
-        topic_id: _TopicId | None = None,
+        topic_id: TopicIdLike | None = None,
         partition: int | None = None,
         offset: int | None = None,
     ) -> Self: ...
@@ -2166,7 +2288,7 @@ class History:
 
 @final
 class StateTopicFollower:
-    """How the share partitions of a state topic stand, kept up to date by the batches of Fetch answers.
+    """State of the share partitions of a state topic, kept up to date by the batches of Fetch answers.
 
     It looks for anomalies by default thresholds, unless `configure` gives others.
 
@@ -2211,8 +2333,8 @@ class StateTopicFollower:
             OSError: the disk fails.
         """
     def changes(self) -> tuple[list[LiveRow], list[SharePartitionKey]]:
-        """What changed since the last call: rows of the share partitions that have a state, and keys of those whose state was
-        deleted, in no order.
+        """Return the changes since the last call: rows of the share partitions that have a state, and keys of those whose state
+        was deleted, in no order.
         """
     def configure(self, config: AnomalyConfig) -> None:
         """Look for anomalies by other thresholds from here on. Of what was found, what the new delivery limits allow is not told
@@ -2235,7 +2357,7 @@ class StateTopicFollower:
             topic id, partition and `since_offset`.
         """
     def anomaly_counts(self, since_ms: int) -> tuple[int, list[tuple[SharePartitionKey, dict[str, int]]]]:
-        """How many anomalies there are of each share partition, by kind; as `anomalies`, for which the rows would be too many.
+        """Count the anomalies of each share partition, by kind; as `anomalies`, for which the rows would be too many.
 
         Args:
             since_ms: as for `anomalies`.
@@ -2244,14 +2366,14 @@ class StateTopicFollower:
             Since when these are all, as from `anomalies`; and a list of pairs of a `SharePartitionKey` and a dict of numbers of
             findings by kind.
         """
-    def state_batches(self, key: SharePartitionKey | tuple[str, _TopicId, int]) -> list[StateBatch] | None:
-        """What is known of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where there is
-        no state.
+    def state_batches(self, key: SharePartitionKey | tuple[str, TopicIdLike, int]) -> list[StateBatch] | None:
+        """Return the states of the records of a share partition: a new list of `StateBatch`, sorted and coalesced; None where
+        there is no state.
         """
     def places(self) -> dict[int, dict[str, Any]]:
-        """How far each state partition was read: a dict by its number of dicts `next_offset`, `needed_from` (the first offset that
-        a loader still needs; None where a snapshot is missing or nothing is live), `records` (read so far) and
-        `share_partitions` (with a state).
+        """Return the place up to which each state partition was read: a dict by its number of dicts `next_offset`, `needed_from`
+        (the first offset that a loader still needs; None where a snapshot is missing or nothing is live), `records` (read so
+        far) and `share_partitions` (with a state).
         """
 
 @final
@@ -2268,14 +2390,14 @@ class Prefix:
         state_partition: int,
         *,
         as_of_offset: int | Mapping[int, int] | None = None,
-        as_of_timestamp: _WallMs | None = None,
+        as_of_timestamp: WallMs | None = None,
     ) -> Self: ...
     @property
     def last_offset(self) -> int | None:
         """The last offset that counts; `None` where no offset ends it."""
     def reaches(self, offset: int, timestamp: int) -> bool:
-        """Whether it goes as far as a record, by its offset and its time in ms since the epoch."""
-    def count(self, offsets: _Column, timestamps: _Column) -> int:
+        """Return True if it goes as far as a record, by its offset and its time in ms since the epoch."""
+    def count(self, offsets: Column, timestamps: Column) -> int:
         """Return how many records stand before the first that it does not reach.
 
         Args:
@@ -2338,7 +2460,7 @@ class FramePump:
         on_error: str = "fail",
         topic: str = "__share_group_state",
         as_of_offset: int | Mapping[int, int] | None = None,
-        as_of_timestamp: _WallMs | None = None,
+        as_of_timestamp: WallMs | None = None,
         config: AnomalyConfig | None = None,
         log_end_offsets: _LogEndOffsets | None = None,
         live_topics: Iterable[str] | None = None,
@@ -2410,7 +2532,7 @@ class FrameScan:
         """
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What could not be read so far, as `Scan.findings`."""
+        """Parts that could not be read so far, as `Scan.findings`."""
     @property
     def progress(self) -> tuple[int, int]:
         """Bytes read so far, and bytes there are."""
@@ -2424,12 +2546,12 @@ def history_path(
     path: str | PathLike[str],
     *,
     group: str | None = None,
-    topic_id: _TopicId | None = None,
+    topic_id: TopicIdLike | None = None,
     partition: int | None = None,
     offset: int | None = None,
     progress: _Progress | None = None,
     as_of_offset: _AsOfOffset | None = None,
-    as_of_timestamp: _WallMs | None = None,
+    as_of_timestamp: WallMs | None = None,
 ) -> HistoryScan:
     """Begin to tell what became of every record in a state log, beside a writer if need be. Nothing is locked or changed.
 
@@ -2465,7 +2587,7 @@ def log_ends(path: str | PathLike[str]) -> list[tuple[int, int, int]]:
     """
 
 def scan_path(
-    path: str | PathLike[str], *, as_of_offset: _AsOfOffset | None = None, as_of_timestamp: _WallMs | None = None
+    path: str | PathLike[str], *, as_of_offset: _AsOfOffset | None = None, as_of_timestamp: WallMs | None = None
 ) -> Scan:
     """Begin to read the records of a state log, beside a writer if need be. Nothing is locked or changed.
 
@@ -2486,7 +2608,7 @@ def fold_path(
     progress: _Progress | None = None,
     *,
     as_of_offset: _AsOfOffset | None = None,
-    as_of_timestamp: _WallMs | None = None,
+    as_of_timestamp: WallMs | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Fold a state log, beside a writer if need be: the states of its share partitions. Nothing is locked or changed.
 
@@ -2517,7 +2639,15 @@ def api_table() -> dict[int, tuple[str, int, int, int]]:
         `{api_key: (name, oldest, newest, flexible_from)}`.
     """
 
-def decode_message(api_key: int, version: int, data: bytes, *, response: bool = False, trailing: bool = False) -> dict[str, Any]:
+def decode_message(
+    api_key: int,
+    version: int,
+    data: bytes,
+    *,
+    response: bool = False,
+    trailing: bool = False,
+    max_elements: int | None = None,
+) -> dict[str, Any]:
     """Read a request, or an answer, without its header (Kafka: `WriteShareGroupStateRequestData` and its like).
 
     Memory is bounded by the length of `data`, whatever counts it announces.
@@ -2528,15 +2658,28 @@ def decode_message(api_key: int, version: int, data: bytes, *, response: bool = 
         data: the bytes.
         response: whether it is the answer.
         trailing: whether bytes after the message are passed over, as Kafka's own readers do; never for RPC 83 to 87.
+        max_elements: the most elements that its arrays may have altogether; None for as many as fit `data`.
 
     Returns:
         A dict in the spelling of Kafka's own JSON: names in camelCase, topic ids in URL-safe base64; records, bytes and arrays of
         `int8` are `bytes`, null is `None`. A tagged field is there only if the message has it; those that this release does not
-        know are not shown.
+        know are not shown. Elsewhere topic ids are hyphenated. Here they are as in the output of Kafka's tools, so that both can
+        be compared; whatever takes a topic id takes this form too.
 
     Raises:
         WireDecodeError: the bytes are not such a message; `field`, `position` and `kind` say where and why.
         UnsupportedVersionError: there is no such message or version.
+    """
+
+def header_end(frame: bytes, position: int) -> int:
+    """Position after the tagged fields of a header. They are skipped: none of Kafka's matters here.
+
+    Args:
+        frame: a request or an answer with its header.
+        position: where its tagged fields begin.
+
+    Raises:
+        WireDecodeError: they end too late, or there are more than 64.
     """
 
 def encode_message(api_key: int, version: int, message: dict[str, Any], *, response: bool = False) -> bytes:
@@ -2554,6 +2697,28 @@ def encode_message(api_key: int, version: int, message: dict[str, Any], *, respo
         ValueError: a field is missing, or does not fit, or no version of the message has it; the text names it.
         WireDecodeError: a text or an array is longer than the format can say.
         UnsupportedVersionError: there is no such message or version.
+    """
+
+def decode_batch(
+    data: bytes, start: int, end: int, from_offset: int = 0
+) -> tuple[int, int, int, int, bool, bool, list[_Record]] | None:
+    """Read the first record batch in `data[start:end]`, as an answer to Fetch has them, in any compression.
+
+    Memory is bounded by 256 MiB of decompressed records, whatever a batch announces.
+
+    Args:
+        data: the bytes.
+        start, end: where the batches are in it.
+        from_offset: of the first record to return. A batch that ends before is not decompressed.
+
+    Returns:
+        None where no whole batch is left, otherwise `(end, first_offset, last_offset, producer_id, is_transactional, is_control,
+        records)`: `end` is where the batch ends in `data`. A record is `(offset, timestamp, key, value, headers)`: the timestamp
+        in ms since the epoch; key and value are `bytes` or None; a header is a name and a value, as `bytes`. A control batch has
+        no records.
+
+    Raises:
+        WireDecodeError: the bytes are no batch, or a damaged one; `kind` says why.
     """
 
 def decode_fetch_answer(
@@ -2638,8 +2803,13 @@ def broker_config_entries(broker: Mapping[str, str]) -> list[dict[str, Any]]:
     read-only.
     """
 
-def check_broker_config(broker: Mapping[str, str]) -> list[str]:
+def check_broker_config(broker: Mapping[str, str], *, together: bool = True) -> list[str]:
     """Check a broker's properties, each by itself and those that bound each other.
+
+    Args:
+        broker: text by name.
+        together: whether to check also what a broker demands of several before it starts, such as a heartbeat interval below the
+            session timeout.
 
     Returns:
         The names that are no properties of share groups, in order. Kafka passes over such.
@@ -2684,7 +2854,7 @@ def group_config_entries(
         (`name`, `value`, `source`), `configType`, `documentation`.
     """
 
-def check_write_state(key: _Key, state: WriteState) -> int:
+def check_write_state(key: KeyLike, state: WriteState) -> int:
     """Check the form of a write as every share coordinator does, without one.
 
     Returns:
@@ -2710,7 +2880,7 @@ def encode_write_states(version: int, group: str, writes: list[tuple[str, int, W
     """
 
 def decode_write_results(version: int, data: bytes) -> list[tuple[str, int, int, str | None]]:
-    """What an answer to WriteShareGroupState (RPC 85) says of each share partition: `(topic_id, partition, error_code,
+    """Decode an answer to WriteShareGroupState (RPC 85): for each share partition `(topic_id, partition, error_code,
     error_message)`, the topic id in URL-safe base64.
 
     Raises:
@@ -2728,7 +2898,8 @@ def decode_record(key: bytes, value: bytes | None) -> dict[str, Any]:
     Returns:
         A dict of the form in which Kafka's own dump tool prints it: `{"key": {"type": "0" or "1", "data": {…}}, "value":
         {"version": "0", "data": {…}} or None}`, names in camelCase, topic ids in URL-safe base64; type 0 is a snapshot, 1 an
-        update. Tagged fields that this release does not know are not shown.
+        update. Tagged fields that this release does not know are not shown. Elsewhere topic ids are hyphenated; whatever takes
+        a topic id takes this form too.
 
     Raises:
         WireDecodeError: the bytes are not such a record; `position` and `kind` say where and why.
@@ -2750,8 +2921,8 @@ def encode_record(record: dict[str, Any]) -> tuple[bytes, bytes | None]:
     """
 
 def encode_state(
-    key: _Key,
-    batches: _Batches,
+    key: KeyLike,
+    batches: StateBatchesLike,
     *,
     snapshot_epoch: int,
     state_epoch: int,
@@ -2777,7 +2948,7 @@ def encode_state(
     """
 
 def offset_reset_duration_ms(strategy: str) -> int | None:
-    """How far back `share.auto.offset.reset` goes, in ms; `None` for `latest` and `earliest`.
+    """Return the time that `share.auto.offset.reset` goes back, in ms; `None` for `latest` and `earliest`.
 
     Raises:
         ConfigError: the text is none of the values of the property.
@@ -2805,7 +2976,7 @@ def simple_assignment(
         ValueError: a topic id is not one.
     """
 
-def state_partition(group: str, topic_id: _TopicId, partition: int, partitions: int) -> int:
+def state_partition(group: str, topic_id: TopicIdLike, partition: int, partitions: int) -> int:
     """The partition of `__share_group_state` that a share partition belongs to (Kafka: `ShareCoordinatorService.partitionFor`).
 
     Args:
@@ -2816,7 +2987,7 @@ def state_partition(group: str, topic_id: _TopicId, partition: int, partitions: 
         ArgumentValueError: `topic_id` is no topic id, or `partitions` is 0.
     """
 
-def combine_state_batches(current: _Batches, new: _Batches, start_offset: int = -1) -> list[StateBatch]:
+def combine_state_batches(current: StateBatchesLike, new: StateBatchesLike, start_offset: int = -1) -> list[StateBatch]:
     """Merge state batches: at every offset the higher delivery count wins, then the higher state id
     (Kafka: `PersisterStateBatchCombiner`).
 
@@ -2829,7 +3000,7 @@ def combine_state_batches(current: _Batches, new: _Batches, start_offset: int = 
         Sorted, disjoint and coalesced batches. An inverted batch covers nothing.
     """
 
-def coordinator_key(group: str, topic_id: _TopicId, partition: int) -> str:
+def coordinator_key(group: str, topic_id: TopicIdLike, partition: int) -> str:
     """The text by which a share partition finds its coordinator: group, topic id in URL-safe base64 and partition, with colons
     between (Kafka: `SharePartitionKey.asCoordinatorKey`).
     """

@@ -11,13 +11,15 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Coroutine
-from functools import partial
+from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from share_state._core import GroupConfig, ReadStateResult, SharePartition, StateSummary, WriteState
 from share_state.async_store import AsyncStateStore
 from share_state.errors import ShareStateError
-from share_state.persister import begin, has_begun, settle_write
+from share_state.persister.carrying import Carried, Carrying, WriteAnswers
+from share_state.persister.draining import settle_write
+from share_state.persister.leading import begin, has_begun
 from share_state.types import LockTime, PendingWrite, SharePartitionKey
 
 __all__ = ["AsyncPersister", "AsyncStateStore", "drain_writes_async", "initialize_if_absent_async", "lead_async"]
@@ -33,7 +35,7 @@ class AsyncPersister(Protocol):
     ``isinstance`` checks only the names of methods, so a ``Persister`` passes too. Using one raises ``TypeError``.
     """
 
-    async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+    async def reset_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
 
         A ``start_offset`` of -1 leaves the choice to the leader.
@@ -64,7 +66,7 @@ async def initialize_if_absent_async(
     _refuse_blocking(persister)
     if has_begun(await _to_be_awaited(persister, persister.read_summary(key))):
         return False
-    await _to_be_awaited(persister, persister.initialize_state(key, state_epoch, start_offset))
+    await _to_be_awaited(persister, persister.reset_state(key, state_epoch, start_offset))
     return True
 
 
@@ -95,12 +97,12 @@ async def lead_async(
 
 async def drain_writes_async(
     share_partition: SharePartition, persister: AsyncPersister, *, now_ms: int | LockTime
-) -> dict[int, int]:
+) -> WriteAnswers:
     """Carry every write of the share partition to the persister and every answer back, one write at a time.
 
     Returns the same as :func:`share_state.persister.drain_writes`: Kafka's code for the waiting member, by write token. Many
-    drains of one share partition may be in progress: each takes the waiting writes, and answers for those. So await nothing
-    between a call that returns a token and its drain.
+    drains of one share partition may be in progress. Each takes the writes that wait, and answers for every write that was made
+    before it began, whichever drain carries it.
 
     A cancelled drain starts no further write. The write in progress continues, and its answer reaches the share partition, so
     no record stays pending. A later drain may start before that: the persister keeps the order.
@@ -113,22 +115,26 @@ async def drain_writes_async(
     Raises:
         TypeError: the persister is not asynchronous.
         Exception: an exception of the persister other than a ``ShareStateError``. The share partition has rolled that change
-            back too.
+            back too. ``SharePartition.write_answer`` has the answers to the other writes.
     """
     _refuse_blocking(persister)
-    answers: dict[int, int] = {}
-    while (write := share_partition.poll_write()) is not None:
-        writing = _begin(share_partition, persister, write)
-        try:
-            # The write is not cancelled with the drain.
-            await asyncio.wait([writing])
-        except BaseException:
-            writing.add_done_callback(partial(_settle, share_partition, write.token, now_ms))
-            raise
-        answers[write.token] = _settle(share_partition, write.token, now_ms, writing)
+    answers = WriteAnswers(share_partition)
+    carrying = Carrying.of(share_partition)
+    waiting = share_partition.tokens_to_poll
+    while True:
+        with carrying.order:
+            write = share_partition.poll_write()
+            if write is None:
+                break
+            writing, answer = _begin(share_partition, persister, write, carrying, now_ms)
+        # The write is not cancelled with the drain.
+        await asyncio.wait([writing])
+        answers[write.token] = answer.result()
         error = _error_of(writing)
         if error is not None and not isinstance(error, ShareStateError):
             raise error
+    await carrying.answered(waiting.stop)
+    answers.take_in(waiting)
     return answers
 
 
@@ -136,11 +142,27 @@ async def drain_writes_async(
 _WRITING: set[asyncio.Task[None]] = set()
 
 
-def _begin(share_partition: SharePartition, persister: AsyncPersister, write: PendingWrite) -> asyncio.Task[None]:
-    writing = asyncio.get_running_loop().create_task(_write(persister, share_partition.key, write.state))
+def _begin(
+    share_partition: SharePartition, persister: AsyncPersister, write: PendingWrite, carrying: Carrying, now_ms: int | LockTime
+) -> tuple[asyncio.Task[None], Future[int]]:
+    """Start a write. Its answer reaches the share partition before anybody who waits for it goes on."""
+    loop = asyncio.get_running_loop()
+    writing = loop.create_task(_write(persister, share_partition.key, write.state))
+    answer: Future[int] = Future()
+    carrying.carried[write.token] = Carried(loop, answer)
     _WRITING.add(writing)
-    writing.add_done_callback(_WRITING.discard)
-    return writing
+
+    def settle(writing: asyncio.Task[None]) -> None:
+        _WRITING.discard(writing)
+        try:
+            answer.set_result(settle_write(share_partition, write.token, _error_of(writing), now_ms=now_ms))
+        except BaseException as failed:  # noqa: BLE001  it is told to those who wait
+            answer.set_exception(failed)
+        finally:
+            del carrying.carried[write.token]
+
+    writing.add_done_callback(settle)
+    return writing, answer
 
 
 async def _write(persister: AsyncPersister, key: SharePartitionKey, state: WriteState) -> None:
@@ -162,10 +184,6 @@ def _to_be_awaited(persister: AsyncPersister, answer: Coroutine[Any, Any, T]) ->
     if not inspect.isawaitable(answer):
         raise _not_to_be_awaited(persister)
     return answer
-
-
-def _settle(share_partition: SharePartition, token: int, now_ms: int | LockTime, writing: asyncio.Task[None]) -> int:
-    return settle_write(share_partition, token, _error_of(writing), now_ms=now_ms)
 
 
 def _error_of(writing: asyncio.Task[None]) -> BaseException | None:

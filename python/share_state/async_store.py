@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple, Protocol, Self, cast
 
-from share_state._core import ReadStateResult, StateSummary, WriteState, coordinator_key
+from share_state._core import GroupConfig, ReadStateResult, SharePartition, StateSummary, WriteState, coordinator_key
 from share_state.errors import ShareStateError, StoreError
-from share_state.home_loop import HomeLoop
 from share_state.persister import ManyAtOnce, Persister
-from share_state.rounds import Rounds
+from share_state.persister.leading import begin
 from share_state.types import SharePartitionKey
+from share_state.util.home_loop import HomeLoop
+from share_state.util.rounds import Rounds
 
 __all__ = ["AsyncStateStore", "BlockingStore"]
 
 #: Kafka's code of a store that is closed (``NOT_COORDINATOR``).
 _CLOSED_CODE: Final = 16
+#: The verb of a read by the leader after the last one.
+_LEAD: Final = "read_states_as_next_leader"
 
 
 class BlockingStore(Persister, ManyAtOnce, Protocol):
@@ -25,6 +28,11 @@ class BlockingStore(Persister, ManyAtOnce, Protocol):
 
     def close(self) -> None:
         """Release the directory."""
+
+    def read_states_as_next_leader(
+        self, keys: Iterable[SharePartitionKey]
+    ) -> list[tuple[int, ReadStateResult] | ShareStateError]:
+        """Read states as the leader after the last one."""
 
 
 class _Call(NamedTuple):
@@ -73,18 +81,19 @@ class AsyncStateStore:
         self._rounds = Rounds(self._executor, self._take, self._carry_out, _settle)
         self._closing: asyncio.Task[None] | None = None
         self._many: dict[str, Callable[[list[Any]], list[Any]]] = {
-            "initialize_state": store.initialize_states,
+            "reset_state": store.reset_states,
             "read_state": store.read_states,
             "write_state": store.write_states,
+            _LEAD: lambda requests: store.read_states_as_next_leader([key for (key,) in requests]),
             "delete_state": lambda requests: store.delete_states([key for (key,) in requests]),
         }
 
     def __repr__(self) -> str:
         return f"AsyncStateStore({self._store!r})"
 
-    async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
-        """See :meth:`share_state.persister.Persister.initialize_state`."""
-        await self._call("initialize_state", key, state_epoch, start_offset)
+    async def reset_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+        """See :meth:`share_state.persister.Persister.reset_state`."""
+        await self._call("reset_state", key, state_epoch, start_offset)
 
     async def read_state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult:
         """See :meth:`share_state.persister.Persister.read_state`."""
@@ -101,6 +110,22 @@ class AsyncStateStore:
     async def read_summary(self, key: SharePartitionKey) -> StateSummary:
         """See :meth:`share_state.persister.Persister.read_summary`."""
         return cast("StateSummary", await self._call("read_summary", key))
+
+    async def lead(
+        self, key: SharePartitionKey, *, config: GroupConfig | None = None, latest: int | None = None, earliest: int = 0
+    ) -> SharePartition:
+        """Lead a share partition in the leader epoch after the last one, as :meth:`share_state.StateStore.lead` does.
+
+        Raises:
+            ShareStateError: there is no state, it is corrupt, or the store cannot be used.
+            ArgumentValueError: the state has no start offset, and ``latest`` is required and missing.
+        """
+        # Nobody is fenced where an argument is wrong.
+        SharePartition(*key, config=config)
+        leader_epoch, read = cast("tuple[int, ReadStateResult]", await self._call(_LEAD, key))
+        share_partition = SharePartition(*key, leader_epoch=leader_epoch, config=config)
+        begin(share_partition, read, latest=latest, earliest=earliest)
+        return share_partition
 
     async def close(self) -> None:
         """Carry out what was asked, refuse what is asked from now on, and close the store. Closing again does no more.

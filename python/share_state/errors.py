@@ -29,8 +29,8 @@
     └── EnginePoisonedError             –   a bug: the object is unusable, others are not affected
 
 Every error has the facts of its text as attributes: ``field`` is the name of the argument, ``key`` the share partition.
-``kafka_code`` is the number for the wire, or ``None`` if the error never reaches the wire. All errors are
-attributes of ``share_state`` too: ``except ss.PersisterError``.
+``kafka_code`` is the number for the wire, or ``None`` if the error never reaches the wire. The errors of
+the engine are attributes of ``share_state`` too: ``except ss.PersisterError``.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from sphinx.errors import SphinxError
 import share_state
 from scripts.docs_site import links, reference, stage
 
-#: Where the pages of `cargo doc` stand in the site.
+#: Folder of the pages of `cargo doc` in the site.
 CRATES = "crates"
 
 CONFIGURATION = {
@@ -38,8 +38,9 @@ CONFIGURATION = {
     "napoleon_numpy_docstring": False,
     # Attributes are told with their class, and once.
     "napoleon_use_ivar": True,
-    # A block may show a part of a text.
-    "suppress_warnings": ["misc.highlighting_failure"],
+    # A block may show a part of a text. Sphinx takes the name of an attribute for a reference to any attribute of that name; the
+    # links of the site are followed afterwards.
+    "suppress_warnings": ["misc.highlighting_failure", "ref.python"],
 }
 
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-#: What a browser fetches by itself, unlike a link that is followed.
+#: Attributes that a browser fetches by itself, unlike a link that is followed.
 _FETCHED = frozenset({("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src")})
 #: `<link>` that names a place and fetches nothing.
 _NAMED = frozenset({"canonical", "next", "prev", "index", "search", "author", "license"})

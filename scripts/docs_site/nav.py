@@ -1,4 +1,4 @@
-"""What stands where in the site: each page of the repository and each page of the reference, once."""
+"""Navigation of the site: each page of the repository and each page of the reference, once."""
 
 from typing import NamedTuple
 
@@ -21,8 +21,10 @@ PARTS = (
     Part(
         "How to",
         (
+            "docs/embed.md",
             "docs/columns.md",
             "docs/in-an-asyncio-broker.md",
+            "docs/in-a-threaded-broker.md",
             "docs/gateway.md",
             "deploy/README.md",
             "docs/testing-with-share-groups.md",
@@ -40,22 +42,26 @@ PARTS = (
             "reference/engine.md",
             "reference/many.md",
             "reference/state.md",
-            "reference/groups.md",
-            "reference/rows.md",
             "reference/bytes.md",
             "reference/values.md",
+            "reference/arguments.md",
             "reference/errors.md",
             "reference/persisters.md",
             "reference/asyncio.md",
             "reference/kafka.md",
             "reference/gateway.md",
+            "reference/analysis.md",
+            "reference/trace.md",
             "reference/live.md",
+            "reference/payloads.md",
+            "reference/dead_letters.md",
             "reference/frames.md",
             "reference/plot.md",
             "reference/simulation.md",
             "reference/testing.md",
             "reference/command-line.md",
             "reference/rust.md",
+            "docs/commands.md",
             "docs/json-output.md",
             "docs/gateway-metrics.md",
             "docs/exporter-metrics.md",
@@ -73,7 +79,9 @@ PARTS = (
             "CONTRIBUTING.md",
             "docs/where-is.md",
             "docs/testing.md",
-            "rust/fuzz/README.md",
+            "docs/judge.md",
+            "docs/test-methods.md",
+            "rust/proof/fuzz/README.md",
             "docs/decisions/README.md",
             "docs/releasing.md",
             "SECURITY.md",

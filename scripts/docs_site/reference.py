@@ -42,23 +42,10 @@ NAMES = {
     ),
     "state": NamesPage(
         "State and its log",
-        "The durable log, the share coordinator, and the ways to read a log.",
+        "The durable log and the share coordinator.",
         (
             "open", "StateStore", "ShareCoordinator", "ReadStateResult", "WriteState", "StateSummary", "combine_state_batches",
-            "scan_path", "Scan", "fold_path", "coordinator_key", "parse_coordinator_key", "state_partition", "logs",
-        ),
-    ),
-    "groups": NamesPage(
-        "Groups and sessions",
-        "Members of share groups, what they are assigned, and their share sessions.",
-        ("ShareGroupStore", "HeartbeatAnswer", "simple_assignment", "ShareSessions", "ShareFetchContext"),
-    ),
-    "rows": NamesPage(
-        "History, states, anomalies",
-        "What became of the records, as rows.",
-        (
-            "history", "History", "HistoryScan", "HistoryRow", "HistoryCause", "states", "states_of_rows", "StateRow",
-            "anomalies", "find_anomalies", "Anomaly", "AnomalyConfig", "AnomalyKind", "Severity",
+            "coordinator_key", "parse_coordinator_key", "state_partition", "logs",
         ),
     ),
     "bytes": NamesPage(
@@ -77,21 +64,23 @@ NAMES = {
 }  # fmt: skip
 
 MODULES = {
+    "arguments": ModulePage("Types of arguments", ("share_state.arguments",)),
     "errors": ModulePage("Errors", ("share_state.errors",)),
     "persisters": ModulePage("Homes of the state", ("share_state.persister",)),
     "asyncio": ModulePage("On an event loop", ("share_state.async_persister", "share_state.async_store")),
     "kafka": ModulePage("A real cluster", ("share_state.kafka",)),
     "gateway": ModulePage("The gateway", ("share_state.gateway",)),
-    "live": ModulePage("The live view", ("share_state.live",)),
-    "payloads": ModulePage("Payloads", ("share_state.payloads",)),
-    "trace": ModulePage("The life of one record", ("share_state.analysis.trace",)),
-    "dead_letters": ModulePage("Dead letters", ("share_state.dead_letters",)),
+    "analysis": ModulePage("States, history, anomalies", ("share_state.operate.analysis",)),
+    "live": ModulePage("The live view", ("share_state.operate.live",)),
+    "payloads": ModulePage("Payloads", ("share_state.operate.payloads",)),
+    "trace": ModulePage("The life of one record", ("share_state.operate.analysis.trace",)),
+    "dead_letters": ModulePage("Dead letters", ("share_state.operate.dead_letters",)),
     "frames": ModulePage("Arrow record batches", ("share_state.frames",)),
-    "plot": ModulePage("Pictures", ("share_state.plot",)),
-    "simulation": ModulePage("Simulation", ("share_state.simulation",)),
+    "plot": ModulePage("Pictures", ("share_state.operate.plot",)),
+    "simulation": ModulePage("Simulation", ("share_state.operate.simulation",)),
     "testing": ModulePage("Share groups for tests", ("share_state.testing",)),
 }
-#: Whose names `share_state` offers as well: they are told with their module.
+#: Modules whose names `share_state` offers as well: these are listed under their module.
 _TOLD_BY_MODULE = ("share_state.errors", "share_state.persister")
 #: Not told: a text.
 _LEFT_OUT = frozenset({"__version__"})
@@ -153,7 +142,7 @@ def _rst(lines: Iterator[str]) -> str:
 
 
 def _command_line() -> str:
-    parts = ["# The command line\n\nWhat `--help` prints. Exit status and examples are on the [first page](../index.md).\n"]
+    parts = ["# The command line\n\nWhat `--help` prints. [The list of commands](../docs/commands.md) has the exit statuses.\n"]
     parts.extend(f"\n## {command}\n\n```text\n{_help(command)}\n```\n" for command in COMMANDS)
     return "".join(parts)
 

@@ -1,1 +1,1 @@
-"""Mutants of the Python network code: `make mutants-python`, `make mutants-python-sample`; see docs/testing.md."""
+"""Mutants of the Python network code: `make mutants-python`, `make mutants-python-sample`; see docs/test-methods.md."""

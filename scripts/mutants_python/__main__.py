@@ -37,17 +37,24 @@ class Area(NamedTuple):
         return [str(path.relative_to(package)) for path in sorted((package / self.folder).rglob("*.py"))]
 
 
-_KAFKA: Final = "tests/python/kafka_persister"
+_KAFKA: Final = tuple(REPOSITORY / "tests" / "kafka" / part for part in ("client", "persister", "server"))
 AREAS: Final = {
     "kafka": Area(
         "share_state/kafka",
         tuple(
-            f"{_KAFKA}/{path.name}"
-            for path in sorted((REPOSITORY / _KAFKA).glob("test_*.py"))
+            str(path.relative_to(REPOSITORY))
+            for folder in _KAFKA
+            for path in sorted(folder.glob("test_*.py"))
             if path.name not in {"test_cli_coordinator.py", "test_real_security.py"}
         ),
     ),
-    "gateway": Area("share_state/gateway", ("tests/python/gateway", "tests/gateway/faults", "tests/gateway/hostile")),
+    "gateway": Area(
+        "share_state/gateway",
+        tuple(
+            f"tests/gateway/{part}"
+            for part in ("connections", "coordination", "delivery", "faults", "hostile", "operation", "topics")
+        ),
+    ),
 }
 
 

@@ -14,7 +14,7 @@ _FIELDS: Final = {"function", "was", "now", "why"}
 
 
 class Change(NamedTuple):
-    """What names a mutant for longer than mutmut's number does."""
+    """Name of a mutant that holds for longer than mutmut's number."""
 
     function: str
     was: str

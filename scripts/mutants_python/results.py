@@ -1,4 +1,4 @@
-"""What became of each mutant, read from what mutmut leaves beside the mutated files."""
+"""Fates of the mutants, read from what mutmut leaves beside the mutated files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(folder: Path) -> Iterator[Mutant]:
-    """Read all mutants that mutmut made in a copy of the tree."""
+    """Read all mutants that mutmut made in a copy of the tree, but those that mean the same as the code."""
     for meta in sorted((folder / "mutants" / "share_state").rglob("*.py.meta")):
         yield from _of_file(meta, meta.with_suffix(""))
 
@@ -54,6 +54,8 @@ def _of_file(meta: Path, source: Path) -> Iterator[Mutant]:
     for name, code in codes.items():
         mangled = name.rpartition(".")[2]
         original, mutated = (_text(lines, spans[key]) for key in (mangled.rpartition("_")[0] + "_orig", mangled))
+        if means_the_same(original, mutated):
+            continue
         verdict = _VERDICTS.get(code)
         if verdict is None:
             # What kills the process is a fault that nobody foresaw: looked at, not counted.
@@ -92,11 +94,41 @@ def _head(text: str) -> str:
 
 
 def is_about_words(original: str, mutated: str) -> bool:
-    """Whether a change is in what people read: a text with a blank in it, or what goes to the log.
+    """Return true if a change is in what people read: a text with a blank in it, or what goes to the log.
 
     No name of the protocol, of an option or of a field has a blank.
     """
-    return _words(_body(original), _body(mutated))
+    path = list(_to_the_change(_body(original), _body(mutated)))
+    was, now = (node.value if isinstance(node, ast.Constant) else None for node in path[-1])
+    is_text = isinstance(was, str) and isinstance(now, str) and " " in was.strip()
+    return is_text or any(_is_logging(node) for node, _ in path)
+
+
+def means_the_same(original: str, mutated: str) -> bool:
+    """Return true if a change is in how a call says what it does: no test can tell the two apart.
+
+    `zip` with another `strict`, big-endian bytes, and the case of an encoding.
+    """
+    return any(
+        isinstance(was, ast.Call) and isinstance(now, ast.Call) and _plainly(was) == _plainly(now)
+        for was, now in _to_the_change(_body(original), _body(mutated))
+    )
+
+
+def _plainly(call: ast.Call) -> str:
+    """Show a call without what does not change it."""
+    args, keywords = call.args, call.keywords
+    match call.func:
+        case ast.Name("zip"):
+            keywords = [keyword for keyword in keywords if keyword.arg != "strict"]
+        case ast.Attribute(attr="to_bytes" | "from_bytes"):
+            args = [arg for arg in args if not (isinstance(arg, ast.Constant) and arg.value == "big")]
+        case ast.Attribute(attr="encode" | "decode"):
+            args = [
+                ast.Constant(arg.value.lower()) if isinstance(arg, ast.Constant) and isinstance(arg.value, str) else arg
+                for arg in args
+            ]
+    return _dump([call.func, *args, *keywords])
 
 
 def _body(text: str) -> ast.AST:
@@ -106,22 +138,20 @@ def _body(text: str) -> ast.AST:
     return ast.Module([ast.Expr(function.args), *function.body], [])  # type: ignore[arg-type]
 
 
-def _words(was: object, now: object) -> bool:
-    if _is_logging(was):
-        return True
-    if isinstance(was, ast.Constant) and isinstance(now, ast.Constant):
-        return isinstance(was.value, str) and isinstance(now.value, str) and " " in was.value.strip()
+def _to_the_change(was: object, now: object) -> Iterator[tuple[object, object]]:
+    """Walk from the function to the smallest part that holds all of the change; each part with what it became."""
+    yield was, now
+    if isinstance(was, ast.Constant):
+        return
     if isinstance(was, ast.AST) and type(was) is type(now):
-        differing = [
-            (getattr(was, field), getattr(now, field))
-            for field in was._fields
-            if _dump(getattr(was, field)) != _dump(getattr(now, field))
-        ]
+        pairs = [(getattr(was, field), getattr(now, field)) for field in was._fields]
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        differing = [(one, other) for one, other in zip(was, now, strict=True) if _dump(one) != _dump(other)]
+        pairs = list(zip(was, now, strict=True))
     else:
-        return False
-    return len(differing) == 1 and _words(*differing[0])
+        return
+    differing = [pair for pair in pairs if _dump(pair[0]) != _dump(pair[1])]
+    if len(differing) == 1:
+        yield from _to_the_change(*differing[0])
 
 
 def _is_logging(node: object) -> bool:

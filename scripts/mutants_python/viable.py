@@ -1,4 +1,4 @@
-"""Which mutants mypy refuses: no test is run for them, since `make types` would not let them in.
+"""Mutants that mypy refuses: no test is run for them, since `make types` would not let them in.
 
 mutmut can ask as well, but it parses every mutated file again to find the function of a line, which takes minutes; where its
 functions are it has written down.

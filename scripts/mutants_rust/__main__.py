@@ -37,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("tool", type=Path)
     parser.add_argument("--only", metavar="REGEX", default="", help="those whose names, with file and line, match")
     parser.add_argument("--shard", type=_shard, metavar="K/N", default=(1, 1), help="the K-th of N parts")
-    parser.add_argument("--seconds", type=float, help="as many as they allow, drawn anew, and at least one of each crate")
+    parser.add_argument("--seconds", type=float, help="as many as they allow, drawn, and at least one of each crate")
+    parser.add_argument("--count", type=int, help="so many of each crate, drawn")
     parser.add_argument("--seed", type=int, help="draws in the same order again")
     options = parser.parse_args(arguments)
     known = listed()
@@ -45,13 +46,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = made_in(TREE, options.tool)
     number, parts = options.shard
     chosen = [mutant for mutant in made if re.search(options.only, mutant.name)][number - 1 :: parts]
-    if options.seconds is None:
-        source = None
-    else:
+    source = None
+    if options.seconds is not None or options.count is not None:
         seed = random.SystemRandom().getrandbits(32) if options.seed is None else options.seed
-        print(f"--seconds {options.seconds:g} --seed {seed}", flush=True)
+        print(f"--seed {seed}", flush=True)
         source = random.Random(seed)  # noqa: S311 - a draw that can be repeated
-    tried = list(_tried(chosen, crates(), source, options.seconds))
+    tried = list(_tried(chosen, crates(), source, options.seconds, options.count))
     return judge(tried, made, known)
 
 
@@ -64,7 +64,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 def _tried(
-    chosen: list[Mutant], of: list[Crate], source: random.Random | None, seconds: float | None
+    chosen: list[Mutant], of: list[Crate], source: random.Random | None, seconds: float | None, count: int | None
 ) -> Iterator[tuple[Mutant, str]]:
     """Try mutants, crate by crate, each crate for its part of the time; the first build is no part of it."""
     by_crate = [(crate, [mutant for mutant in chosen if mutant.crate == crate.name]) for crate in of]
@@ -75,7 +75,7 @@ def _tried(
             source.shuffle(mutants)
         trials.prepare()
         first = time.monotonic()
-        for mutant in mutants:
+        for mutant in mutants[:count]:
             began = time.monotonic()
             outcome = trials.outcome(mutant)
             print(f"{outcome:9} {mutant.name} ({time.monotonic() - began:.0f} s)", flush=True)

@@ -1,4 +1,4 @@
-"""What a mutant is, how cargo-mutants lists them, and the list of those that live: rust/mutants.toml."""
+"""Mutants as cargo-mutants lists them, and the list of those that live: rust/mutants.toml."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ SURVIVED: Final = "survived"
 
 
 class Change(NamedTuple):
-    """What a mutant is called without its place, which every edit above it moves."""
+    """Name of a mutant without its place, which every edit above it moves. Several of one function may have one name."""
 
     file: str
     change: str
-    code: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.change}, at: {self.code}"
+        return f"{self.file}: {self.change}"
 
 
 class Mutant(NamedTuple):
@@ -53,15 +52,15 @@ class Crate(NamedTuple):
     """The tests that run against the mutants of a crate."""
 
     name: str
-    #: Which of them `cargo test` builds first, because they take little and catch much. None: all at once.
+    #: Tests that `cargo test` builds first, because they take little and catch much. None: all at once.
     first: tuple[str, ...]
-    #: Which of them it builds for each mutant that is not caught yet.
+    #: Tests that it builds for each mutant that is not caught yet.
     targets: tuple[str, ...]
     #: Parts of the names of tests that look at nothing which is mutated.
     never: tuple[str, ...]
     #: And of tests that take long: only a mutant that lives meets them.
     late: tuple[str, ...]
-    #: What is built for such a mutant only.
+    #: Tests that are built for such a mutant only.
     late_targets: tuple[str, ...]
 
 
@@ -82,8 +81,8 @@ def listed(path: Path = LIST) -> dict[Change, str]:
         if set(entry) != {*Change._fields, "reason"} or not all(
             isinstance(text, str) and text.strip() for text in entry.values()
         ):
-            raise ValueError(f"{path.name}: entry {number} has {sorted(entry)}; each has file, change, code and reason")
-        change = Change(entry["file"], entry["change"], entry["code"])
+            raise ValueError(f"{path.name}: entry {number} has {sorted(entry)}; each has file, change and reason")
+        change = Change(entry["file"], entry["change"])
         if change in found:
             raise ValueError(f"{path.name}: entry {number} is there twice: {change}")
         found[change] = entry["reason"]
@@ -94,29 +93,30 @@ def made_in(tree: Path, tool: Path) -> list[Mutant]:
     """Ask cargo-mutants for every mutant of the crates in a copy of the repository."""
     command = [str(tool.resolve()), "mutants", "--dir", str(tree), "--list", "--json"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tree)
-    return [read(entry, tree) for entry in json.loads(done.stdout)]
+    return [read(entry) for entry in json.loads(done.stdout)]
 
 
-def read(entry: dict[str, Any], tree: Path) -> Mutant:
+def read(entry: dict[str, Any]) -> Mutant:
     """Read one entry of that list."""
     file, name = str(entry["file"]), str(entry["name"])
     begins, ends = ((entry["span"][which]["line"], entry["span"][which]["column"]) for which in ("start", "end"))
-    line = (tree / file).read_text(encoding="utf-8").split("\n")[begins[0] - 1]
-    change = Change(file, name.removeprefix(f"{file}:").split(": ", 1)[1], line.strip())
+    change = Change(file, name.removeprefix(f"{file}:").split(": ", 1)[1])
     return Mutant(entry["package"], name, change, begins, ends, entry["replacement"])
 
 
 def complaints(tried: Iterable[tuple[Mutant, str]], made: Iterable[Mutant], known: dict[Change, str]) -> list[str]:
     """Name what lives and is not listed, and what is listed and is no mutant, or does not live."""
     outcomes: dict[Change, list[str]] = {}
+    lives = []
     for mutant, outcome in tried:
         outcomes.setdefault(mutant.change, []).append(outcome)
+        if outcome == SURVIVED and mutant.change not in known:
+            lives.append(f"survives: {mutant.name}")
     number: dict[Change, int] = {}
     for mutant in made:
         number[mutant.change] = number.get(mutant.change, 0) + 1
-    lives = [f"survives: {change}" for change, of in outcomes.items() if SURVIVED in of and change not in known]
     absent = [f"listed, and there is no such mutant: {change}" for change in known if change not in number]
-    # One line of code may hold two mutants of one name: an entry stands for both, and one of them has to live.
+    # A function may hold several mutants of one name: an entry stands for all, and one of them has to live.
     dead = [
         f"listed, and it is {' and '.join(sorted(set(of)))}: {change}"
         for change, of in outcomes.items()

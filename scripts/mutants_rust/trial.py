@@ -30,14 +30,14 @@ class Cost(NamedTuple):
     clock: float
 
 
-#: What tests have at least. A loop without an end is found by the processor's time, which no other process takes away; a thread
+#: Least limits of the tests. A loop without an end is found by the processor's time, which no other process takes away; a thread
 #: that waits for nothing, by the clock's.
 _LEAST: Final = Cost(30, 150)
 #: And so many times what they take without a mutant.
 _TIMES: Final = 10
 #: Bytes of addresses: a mutant that fills the memory aborts by itself.
 _MEMORY: Final = 8 << 30
-#: What cargo says of a process that somebody else ended. Of the mutant it says nothing.
+#: Message of cargo about a process that somebody else ended. It says nothing about the mutant.
 _ENDED: Final = re.compile(r"signal: (9|15), SIG")
 
 

@@ -59,6 +59,8 @@ class GatewayProcess:
         assert self._process.stdout is not None
         line = self._process.stdout.readline().split()
         if not line:
+            self._process.stdout.close()
+            self._process.wait()
             raise RuntimeError(f"the gateway did not start: {self.log()[-2000:]}")
         self.bootstrap = line[-1]
         return self
@@ -92,7 +94,7 @@ class GatewayProcess:
         return self._ended()
 
     def log(self) -> str:
-        """What it has logged."""
+        """Text of its log."""
         return self._log.read_text(encoding="utf-8")
 
     def _ended(self) -> int:

@@ -47,7 +47,7 @@ def delete_topic(bootstrap: str, name: str) -> None:
 
 
 def topic_metadata(connection: Connection, name: str) -> Message:
-    """What a broker knows of a topic, with the highest version that all upstreams have."""
+    """Metadata of a topic on a broker, with the highest version that all upstreams have."""
     # The mock cluster writes a byte too many from v9 on.
     answer = connection.ask("Metadata", 8, {"topics": [{"name": name}], "allowAutoTopicCreation": True})
     found: Message = answer["topics"][0]

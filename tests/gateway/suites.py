@@ -28,19 +28,19 @@ from tests.kafka.broker import die_with_parent
 from tests.kafka.home import REPOSITORY
 
 FOLDER = "SHARE_STATE_CONSUMER_SUITE"
-#: Of the environment that `make gateway-suite` makes.
+#: Interpreter of the environment that `make gateway-suite` makes.
 INTERPRETER = REPOSITORY / "build" / "gateway-suite" / "bin" / "python"
 EXPECTED = Path(__file__).with_name("expected") / "confluent-share-consumer.json"
 _PLUGINS = Path(__file__).with_name("plugins")
 _TESTS = "tests/integration/share_consumer"
-#: Of one test; the slowest takes half a minute on a broker.
+#: Time limit of a test; the slowest takes half a minute on a broker.
 _TEST_TIMEOUT_S = 120
 
 Outcome = Literal["passed", "skipped", "failed"]
 
 
 class Case(NamedTuple):
-    """What became of one test."""
+    """Result of a test."""
 
     outcome: Outcome
     seconds: float
@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
     unknown: list[str]
 
     def __bool__(self) -> bool:
-        """Whether the run is as good as a broker's."""
+        """True if the run is as good as a broker's."""
         return not (self.worse or self.missing or self.unknown)
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.__main__ import main
 from tests.gateway.clients.ledger import Ledger
 from tests.gateway.clients.members import confluent
 from tests.gateway.clients.plan import Plan
 from tests.gateway.groups import configure_group
+from tests.gateway.kinds import meet
 from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
 from tests.gateway.records import create_topic, produce
@@ -23,6 +23,7 @@ from tests.gateway.upstreams import kraft, running
 from tests.gateway.wire import Connection
 from tests.kafka.broker import Broker
 from tests.kafka.home import REPOSITORY
+from tests.proof.conformance.__main__ import main
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
@@ -45,7 +46,7 @@ def gateway(upstream: Broker, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def lag(bootstrap: str, group: str) -> int:
-    """How many records of a group are not settled."""
+    """Number of records of a group that are not settled."""
     with Connection(bootstrap) as connection:
         answer = connection.ask("DescribeShareGroupOffsets", 1, {"groups": [{"groupId": group, "topics": None}]})
     rows = [row for topic in answer["groups"][0]["topics"] for row in topic["partitions"]]
@@ -107,9 +108,23 @@ def test_the_facts_of_share_consumers_hold(gateway: GatewayProcess, upstream: Br
 
 def test_tools_print_what_they_print_for_a_broker(upstream: Broker, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
+    settings = {**kraft.SHARE_SETTINGS, **kraft.QUICK}
     with (
         kraft.with_share_groups(tmp_path / "real", kraft.QUICK) as real,
-        GatewayProcess(tmp_path / "gateway", upstream.bootstrap, {**kraft.SHARE_SETTINGS, **kraft.QUICK}, "--relay") as gateway,
+        GatewayProcess(tmp_path / "gateway", upstream.bootstrap, settings, "--relay", "--alongside") as gateway,
     ):
         found = compare(every_verb, Side.broker(real.bootstrap), Side(gateway.bootstrap, upstream.bootstrap), KNOWN)
     assert not found, "\n".join(map(str, found))
+
+
+def test_a_name_is_one_kind_of_group_at_a_time(upstream: Broker, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    # A gateway of its own: others have left groups in theirs, which a list shows.
+    with (
+        kraft.with_share_groups(tmp_path / "real") as real,
+        GatewayProcess(tmp_path / "gateway", upstream.bootstrap, kraft.SHARE_SETTINGS, "--relay", "--alongside") as gateway,
+    ):
+        for bootstrap in (real.bootstrap, upstream.bootstrap):
+            create_topic(bootstrap, "kinds", 1)
+        told, wanted = meet(gateway.bootstrap, "kinds"), meet(real.bootstrap, "kinds")
+    assert told == wanted

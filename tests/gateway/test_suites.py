@@ -1,4 +1,4 @@
-"""What a suite's report says, and what of it is worse than on a broker."""
+"""Report of a suite, and what of it is worse than on a broker."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Broker:
         return self._process.pid
 
     def runs(self) -> bool:
-        """Whether its process lives."""
+        """True if its process lives."""
         return self._process is not None and self._process.poll() is None
 
     def format(
@@ -175,7 +175,7 @@ class Broker:
         self._signal(signal.SIGCONT)
 
     def output(self) -> str:
-        """What it has written to its standard output and error."""
+        """Text of its standard output and error."""
         path = self.directory / "broker.out"
         return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
@@ -206,7 +206,7 @@ class Broker:
             self._process.wait(timeout)
 
     def _answers(self) -> bool:
-        """Whether ApiVersions (key 18, version 0, no client id) is answered."""
+        """Returns true if ApiVersions (key 18, version 0, no client id) is answered."""
         request = struct.pack(">hhih", 18, 0, 7, -1)
         try:
             with socket.create_connection(("127.0.0.1", self.port), timeout=2.0) as connection:

@@ -1,4 +1,4 @@
-"""What every proxy before a real broker has: it passes frames on, one request at a time for each connection."""
+"""Base of every proxy before a real broker: it passes frames on, one request at a time for each connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FrameProxy(ABC):
 
     @property
     def bootstrap(self) -> str:
-        """Where clients connect."""
+        """Address to which clients connect."""
         return f"127.0.0.1:{self._listening.getsockname()[1]}"
 
     @abstractmethod

@@ -38,7 +38,7 @@ class KafkaMissingError(Exception):
 
 
 def cache() -> Path:
-    """Where Kafka is kept."""
+    """Directory in which Kafka is kept."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "share-state" / "kafka"
 
@@ -91,16 +91,16 @@ def judge_command(main: str = "kafka.server.share.Judge") -> list[str]:
 
 
 def our_side(tree: Path = REPOSITORY, target: Path | None = None) -> Path:
-    """The program of our side (``rust/judge``), built when a source has changed; ``tree`` may be a copy of the repository."""
+    """Program of our side (``rust/proof/judge``), built when a source has changed; ``tree`` may be a copy of the repository."""
     if target is None:
         target = Path(os.environ.get("CARGO_TARGET_DIR") or tree / "build" / "judge")
-    manifest = tree / "rust" / "judge" / "Cargo.toml"
+    manifest = tree / "rust" / "proof" / "judge" / "Cargo.toml"
     _run(
         [
             _tool("cargo"), "build", "--release", "--locked", "--quiet",
             "--manifest-path", str(manifest), "--target-dir", str(target),
         ],
-        "rust/judge does not build",
+        "rust/proof/judge does not build",
     )  # fmt: skip
     return target / "release" / "share-state-judge"
 

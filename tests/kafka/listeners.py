@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import serialization
 
 from tests.kafka.broker import Broker, free_ports
 
-#: Who knows which password of PLAIN.
+#: Users of PLAIN, with their passwords.
 USERS = {name: f"{name}-secret" for name in ("admin", "actor", "clerk", "reader", "describer")}
 SCRAM_USER = ("scrammer", "scram-secret")
 #: May do everything, by a token and by a certificate.
@@ -34,7 +34,7 @@ _BEARER_HANDLER = f"{_LOGIN}.oauthbearer.internals.unsecured.OAuthBearerUnsecure
 
 
 class Ports(NamedTuple):
-    """Where a broker listens beside its plain listener, and where the proxy does to which clients are sent."""
+    """Ports at which a broker listens beside its plain listener, and the proxy to which clients are sent."""
 
     secured: int
     mutual: int

@@ -11,7 +11,7 @@ from tests.kafka.frame_proxy import FrameProxy, read_frame
 
 
 class Cut(Enum):
-    """Where a connection ends."""
+    """Place in an exchange where a connection ends."""
 
     #: The broker gets half of the request.
     IN_THE_REQUEST = "in the request"

@@ -13,7 +13,7 @@ from kio.static.protocol import Entity
 
 _Response = TypeVar("_Response", bound=Entity)
 
-#: What comes before the body of an answer whose header has tagged fields.
+#: Bytes before the body of an answer whose header has tagged fields.
 _FLEXIBLE_HEADER = 5
 _TIMEOUT_S = 60.0
 

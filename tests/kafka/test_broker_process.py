@@ -48,7 +48,7 @@ def processes(directory: Path) -> list[int]:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process has not ended; of one that nobody has waited for yet the state is Z."""
+    """Returns true if a process has not ended; one that nobody has waited for yet has the state Z."""
     try:
         return (Path("/proc") / str(process) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
     except FileNotFoundError:
@@ -56,7 +56,7 @@ def is_running(process: int) -> bool:
 
 
 def all_end(directory: Path) -> bool:
-    """Whether all end soon: a signal takes its time. None is left behind here either."""
+    """Returns true if all end soon: a signal takes its time. None is left behind here either."""
     begun = processes(directory)
     for process in begun:
         with suppress(ProcessLookupError):

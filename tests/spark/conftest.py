@@ -19,7 +19,7 @@ _HERE = Path(__file__).parent
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Whether the group is wanted; then a missing PySpark or Java is a failure, never a skip."""
+    """Returns true if the group is wanted; then a missing PySpark or Java is a failure, never a skip."""
     return bool(os.environ.get(SWITCH)) or "spark" in str(config.option.markexpr)
 
 

@@ -10,8 +10,8 @@ import sys
 
 from pyspark.sql import DataFrame, SparkSession
 
-import share_state as ss
 from share_state import spark as share_state_spark
+from share_state.operate import analysis
 from share_state.spark.run import Job, run
 from tests.spark import rows
 
@@ -26,12 +26,12 @@ def main() -> None:
         finish(stream.writeStream.foreachBatch(kept), f"{directory}/states-checkpoint")
         finish(stream.writeStream.format("parquet").option("path", f"{directory}/raw"), f"{directory}/raw-checkpoint")
         job = Job(log, f"{directory}/out", ("state", "history"))
-        states = rows.of_engine(ss.states(log))
+        states = rows.of_engine(analysis.states(log))
         told = {
             "session": type(spark).__module__,
             "function state": rows.states(share_state_spark.state(raw)) == states,
-            "function history": rows.history(share_state_spark.history(raw)) == rows.of_engine(ss.history(log)),
-            "function anomalies": rows.anomalies(share_state_spark.anomalies(raw)) == rows.of_engine(ss.anomalies(log)),
+            "function history": rows.history(share_state_spark.history(raw)) == rows.of_engine(analysis.history(log)),
+            "function anomalies": rows.anomalies(share_state_spark.anomalies(raw)) == rows.of_engine(analysis.anomalies(log)),
             "source": rows.states(rows.table(spark, log, "state")) == states,
             "stream": places(spark.read.parquet(f"{directory}/raw")) == places(raw),
             "state table": rows.states(kept.state(spark)) == states,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.kafka import home
 
 _MAVEN = Path(__file__).parent / "maven"
-#: How many jars each project file stands for.
+#: Number of jars that each project file stands for.
 _JARS = {"kafka": 4, "delta": 2}
 
 

@@ -6,8 +6,9 @@ import random
 from pathlib import Path
 
 import share_state as ss
+from share_state.arguments import Compression
 
-#: So small that a few dozen records fill a segment.
+#: Small enough that a few dozen records fill a segment.
 _SEGMENT_BYTES = 4096
 TOPIC_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 
@@ -15,7 +16,7 @@ TOPIC_ID = "5f3ff250-a9a1-4215-bb36-c84728fd60e8"
 class GrowingLog:
     """A few share partitions whose records are acquired, accepted, released and archived; the same for the same seed."""
 
-    def __init__(self, path: Path, *, partitions: int, keys: int = 6, seed: int = 1, compression: str = "none") -> None:
+    def __init__(self, path: Path, *, partitions: int, keys: int = 6, seed: int = 1, compression: Compression = "none") -> None:
         self.path = path
         self._compression = compression
         self._partitions = partitions
@@ -52,7 +53,7 @@ class GrowingLog:
         self._ms += self._random.randrange(1, 2000)
         if key not in self._next:
             self._next[key] = self._random.randrange(100)
-            store.initialize_state(key, 1, self._next[key], wall_ms=self._ms)
+            store.reset_state(key, 1, self._next[key], wall_ms=self._ms)
             return
         if self._random.random() < 0.02:
             del self._next[key]

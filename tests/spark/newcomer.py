@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 from tests.kafka.home import REPOSITORY
-from tests.readme.blocks import Fence
+from tests.pages.blocks import Fence
 
 _RUNNER = Path(__file__).with_name("run_page.py")
 #: Under one name for every run, so that cargo finds what it built.
 _HOME = REPOSITORY / "build" / "spark-page"
 _PIN = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*==[^\\]+?) *\\?$", re.MULTILINE)
 _LOCKS = ("dev.txt", "spark.txt", "spark-build.txt")
-#: What this process's own environment would add.
+#: Variables that this process's own environment would add.
 _OURS = ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONWARNINGS", "PYO3_PYTHON")
 
 
@@ -71,13 +71,13 @@ class Newcomer:
         )
 
     def runs(self, blocks: list[Fence], page: str, python: str = "python") -> str:
-        """What is typed to run blocks of a page; :meth:`printed` tells what came of it."""
+        """Command line that runs blocks of a page; :meth:`printed` tells what came of it."""
         code = [(f"{page}:{block.line}", block.text) for block in blocks]
         (_HOME / "blocks.json").write_text(json.dumps(code), encoding="utf-8")
         return f"\n{python} -P {_RUNNER} {_HOME}/blocks.json {_HOME}/printed.json\n"
 
     @staticmethod
     def printed() -> list[str]:
-        """What each of the blocks that ran last has printed."""
+        """Output of each of the blocks that ran last."""
         told: list[str] = json.loads((_HOME / "printed.json").read_text(encoding="utf-8"))
         return told

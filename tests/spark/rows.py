@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-import share_state as ss
+from share_state.operate import analysis
 
 Plain = tuple[Any, ...]
 
@@ -34,15 +34,15 @@ def of_engine(rows: Iterable[tuple[Any, ...]]) -> list[Plain]:
 
 
 def states(rows: DataFrame) -> list[Plain]:
-    return of_spark(rows, ss.StateRow._fields)
+    return of_spark(rows, analysis.StateRow._fields)
 
 
 def history(rows: DataFrame) -> list[Plain]:
-    return of_spark(rows, ss.HistoryRow._fields)
+    return of_spark(rows, analysis.HistoryRow._fields)
 
 
 def anomalies(rows: DataFrame) -> list[Plain]:
-    return of_spark(rows, ss.Anomaly._fields)
+    return of_spark(rows, analysis.Anomaly._fields)
 
 
 def table(spark: SparkSession, path: Path | str, name: str, **options: Any) -> DataFrame:

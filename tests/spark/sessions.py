@@ -15,7 +15,7 @@ _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 def settings(directory: Path) -> dict[str, str]:
-    """What every session here has; what it writes goes under `directory`."""
+    """Settings of every session here; what it writes goes under `directory`."""
     return {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -61,6 +61,6 @@ def local_session(directory: Path) -> SparkSession:
 
 
 def connect_url(session: SparkSession) -> str:
-    """Where the server of Spark Connect in a session's JVM listens."""
+    """Address at which the server of Spark Connect in a session's JVM listens."""
     service = getattr(session._jvm, "org.apache.spark.sql.connect.service.SparkConnectService$")
     return f"sc://127.0.0.1:{getattr(service, 'MODULE$').localPort()}"

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tests.spark.sessions import builder
 
-#: Where the workers unpack it, in their own directories.
+#: Place where the workers unpack it, in their own directories.
 _PLACE = "ssenv"
 
 

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
-import share_state as ss
 from share_state import spark as share_state_spark
-from tests.python.recordings import JOBS
+from share_state.operate import analysis
+from tests.recordings import JOBS
 from tests.spark import rows
 from tests.spark.rows import table
 
@@ -35,7 +35,7 @@ def spoilt(good: DataFrame, offset: int, column: str, value: str) -> DataFrame:
 
 
 NEWER_VERSION = "concat(X'0007', substring(value, 3))"
-#: What is done to the record at offset 40, the reason that is told, and the offset.
+#: Changes of the record at offset 40, the reason that is told, and the offset.
 CASES = {
     "null key": ("key", "cast(null as binary)", "missing", 40),
     "empty key": ("key", "X''", "corrupt", 40),
@@ -103,7 +103,7 @@ def test_a_decompression_bomb_in_a_segment_is_damage(spark: SparkSession, tmp_pa
     (folder / "00000000000000000000.log").write_bytes(struct.pack(">qi", 0, len(head) + len(after)) + head + after)
     with pytest.raises(Exception, match="CorruptLogError"):
         table(spark, tmp_path, "state").collect()
-    assert ss.fold_path(tmp_path)[0] == []
+    assert analysis.fold_path(tmp_path)[0] == []
 
 
 def crc32c(data: bytes) -> int:

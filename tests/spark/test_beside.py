@@ -1,4 +1,4 @@
-"""What the state topic does not tell, log end offsets and which topics there are, as options of the source and of a job."""
+"""Options of the source and of a job for what the state topic does not tell: log end offsets and which topics there are."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
-import share_state as ss
 from share_state import spark as share_state_spark
-from share_state.analysis import beside
-from share_state.analysis.search import LogEndOffsets
 from share_state.cli.app import app
+from share_state.operate import analysis
+from share_state.operate.analysis import beside
+from share_state.operate.analysis.search import LogEndOffsets
 from share_state.spark.run import Job, run
-from tests.python.recordings import JOBS, ORDERS, recording_id
+from tests.recordings import JOBS, ORDERS, recording_id
 from tests.spark import rows
 from tests.spark.logs import TOPIC_ID
 from tests.spark.rows import table
 from tests.spark.test_run import SMALL, command
 
-#: So low that a lag which rises by anything is told.
+#: Low enough that a lag which rises by anything is told.
 _QUICK = '"lag_ms": 1, "lag_records": 1'
 
 
@@ -30,7 +30,7 @@ def measured(log: Path, seed: int) -> LogEndOffsets:
     chance = random.Random(seed)  # noqa: S311  a workload, not a secret
     told: dict[tuple[str, int], list[tuple[int, int]]] = {}
     places: dict[tuple[str, int], list[int]] = {}
-    for row in ss.history(log):
+    for row in analysis.history(log):
         places.setdefault((row.topic_id, row.partition), []).append(row.at_timestamp)
     for place, times in sorted(places.items()):
         samples = [(chance.randrange(min(times), max(times) + 600_000), chance.randrange(10_000)) for _ in range(12)]
@@ -41,11 +41,11 @@ def measured(log: Path, seed: int) -> LogEndOffsets:
 @pytest.mark.parametrize("limit", [None, 3], ids=["learned", "given"])
 @pytest.mark.parametrize("log", [ORDERS, JOBS], ids=recording_id)
 def test_options_tell_what_the_engine_is_told(spark: SparkSession, log: Path, limit: int | None) -> None:
-    ends, config = measured(log, 3 + (limit or 0)), ss.AnomalyConfig(delivery_count_limit=limit, lag_ms=1, lag_records=1)
-    expected = rows.of_engine(ss.anomalies(log, config, log_end_offsets=ends, live_topics=[TOPIC_ID]))
-    kinds = {ss.Anomaly(*row).kind for row in expected}
+    ends, config = measured(log, 3 + (limit or 0)), analysis.AnomalyConfig(delivery_count_limit=limit, lag_ms=1, lag_records=1)
+    expected = rows.of_engine(analysis.anomalies(log, config, log_end_offsets=ends, live_topics=[TOPIC_ID]))
+    kinds = {analysis.Anomaly(*row).kind for row in expected}
     assert "growing_lag" in kinds
-    assert ("deleted_topic" in kinds) == any(row.topic_id != TOPIC_ID for row in ss.states(log))
+    assert ("deleted_topic" in kinds) == any(row.topic_id != TOPIC_ID for row in analysis.states(log))
     given = {
         "anomalyConfig": f'{{{_QUICK}, "delivery_count_limit": {limit or "null"}}}',
         "logEndOffsets": beside.as_json(ends),
@@ -56,17 +56,17 @@ def test_options_tell_what_the_engine_is_told(spark: SparkSession, log: Path, li
         table(spark, log, "raw"), config, log_end_offsets=ends, live_topics=iter([TOPIC_ID])
     )
     assert rows.anomalies(by_function) == expected
-    assert expected != rows.of_engine(ss.anomalies(log, config))
+    assert expected != rows.of_engine(analysis.anomalies(log, config))
 
 
 def test_a_job_takes_them_and_its_choice(spark: SparkSession, tmp_path: Path) -> None:
     ends = measured(ORDERS, 3)
     chosen = {"group": "orders-workers", "topicId": TOPIC_ID, "partition": "1"}
     options = {**chosen, "logEndOffsets": beside.as_json(ends), "liveTopics": "[]", "anomalyConfig": f"{{{_QUICK}}}"}
-    config = ss.AnomalyConfig(lag_ms=1, lag_records=1)
-    found = ss.anomalies(ORDERS, config, log_end_offsets=ends, live_topics=[])
+    config = analysis.AnomalyConfig(lag_ms=1, lag_records=1)
+    found = analysis.anomalies(ORDERS, config, log_end_offsets=ends, live_topics=[])
     expected = rows.of_engine(row for row in found if row[2:5] == ("orders-workers", TOPIC_ID, 1))
-    assert {"growing_lag", "deleted_topic", "poison_record"} <= {ss.Anomaly(*row).kind for row in expected}
+    assert {"growing_lag", "deleted_topic", "poison_record"} <= {analysis.Anomaly(*row).kind for row in expected}
     [written] = run(spark, Job(str(ORDERS), str(tmp_path / "out"), ("anomalies",), options=options))
     assert rows.anomalies(spark.read.parquet(written.place)) == expected
     assert written.rows == len(expected)
@@ -81,7 +81,7 @@ def test_the_command_takes_them_as_files(spark: SparkSession, tmp_path: Path) ->
     where = ("--input", ORDERS, "--output", tmp_path / "out")
     ran = command(*where, "--table", "anomalies", *files, *SMALL)
     assert ran.returncode == 0, ran.stderr
-    expected = rows.of_engine(ss.anomalies(ORDERS, log_end_offsets=ends, live_topics=[TOPIC_ID]))
+    expected = rows.of_engine(analysis.anomalies(ORDERS, log_end_offsets=ends, live_topics=[TOPIC_ID]))
     assert rows.anomalies(spark.read.parquet(str(tmp_path / "out" / "anomalies"))) == expected
     wrong = {
         "applies only to --table anomalies": (*files, "--table", "state"),

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-import share_state as ss
+from share_state.operate import analysis
 from tests.kafka.home import REPOSITORY
-from tests.python.recordings import JOBS
+from tests.recordings import JOBS
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -77,7 +77,7 @@ def test_workers_use_the_wheel_that_was_shipped(package: Path, bare_python: Path
     for application in {Path(place).parent for place in told["places"]}:
         shutil.rmtree(application)
     assert told["agree"]
-    assert told["keys"] == sorted([row.group, row.topic_id, row.partition, row.start_offset] for row in ss.states(JOBS))
+    assert told["keys"] == sorted([row.group, row.topic_id, row.partition, row.start_offset] for row in analysis.states(JOBS))
     # Two executors, each with a copy of its own.
     assert len(told["places"]) == 2, told
     assert len(told["files"]) == 2, told

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import share_state as ss
-from tests.python import cli_runner
-from tests.python.recordings import ORDERS
+from share_state.operate import analysis
+from tests import cli_runner
+from tests.recordings import ORDERS
 from tests.spark.sessions import connect_url
 
 
@@ -30,6 +30,6 @@ def test_functions_source_streams_and_jobs_work_through_connect(spark: SparkSess
     assert ran.returncode == 0, ran.stderr[-3000:]
     told = json.loads(ran.stdout.splitlines()[-1])
     assert told.pop("session") == "pyspark.sql.connect.session"
-    assert told.pop("job") == {"state": len(list(ss.states(ORDERS))), "history": len(list(ss.history(ORDERS)))}
+    assert told.pop("job") == {"state": len(list(analysis.states(ORDERS))), "history": len(list(analysis.history(ORDERS)))}
     assert told == dict.fromkeys(told, True)
     assert len(told) == 6

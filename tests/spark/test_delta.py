@@ -6,9 +6,9 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import share_state as ss
+from share_state.operate import analysis
 from share_state.spark.run import Job, run
-from tests.python.recordings import JOBS, ORDERS
+from tests.recordings import JOBS, ORDERS
 from tests.spark import rows
 
 
@@ -16,7 +16,7 @@ def test_a_job_writes_delta_tables_and_their_versions(spark: SparkSession, tmp_p
     for source, tables, mode in ((ORDERS, ("state", "history"), "error"), (JOBS, ("state",), "overwrite")):
         written = {one.table: one.place for one in run(spark, Job(str(source), str(tmp_path), tables, "delta", mode))}
         assert tuple(written) == tables
-        assert rows.states(spark.read.format("delta").load(written["state"])) == rows.of_engine(ss.states(source))
-    assert rows.history(spark.read.format("delta").load(str(tmp_path / "history"))) == rows.of_engine(ss.history(ORDERS))
+        assert rows.states(spark.read.format("delta").load(written["state"])) == rows.of_engine(analysis.states(source))
+    assert rows.history(spark.read.format("delta").load(str(tmp_path / "history"))) == rows.of_engine(analysis.history(ORDERS))
     before = spark.read.format("delta").option("versionAsOf", 0).load(str(tmp_path / "state"))
-    assert rows.states(before) == rows.of_engine(ss.states(ORDERS))
+    assert rows.states(before) == rows.of_engine(analysis.states(ORDERS))

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import share_state as ss
 from share_state import spark as share_state_spark
+from share_state.operate import analysis
 from tests.spark import rows
 from tests.spark.logs import GrowingLog
 from tests.spark.retried import LOSING
@@ -22,14 +23,14 @@ from tests.spark.rows import table
 def test_a_generated_log_gives_the_engines_tables(spark: SparkSession, tmp_path: Path, seed: int) -> None:
     log = GrowingLog(tmp_path, partitions=(1, 2, 4, 5)[seed], keys=2 + 3 * seed, seed=seed, compression=("none", "lz4")[seed % 2])
     log.write(150)
-    assert len({record[0] for record in ss.scan_path(log.path)}) == (1, 2, 3, 5)[seed]
+    assert len({record[0] for record in analysis.scan_path(log.path)}) == (1, 2, 3, 5)[seed]
     # As if shuffled by whatever came before, in more parts than there are state partitions, or fewer.
     raw = table(spark, log.path, "raw").repartition(1 + 3 * (seed % 3)).sortWithinPartitions("value")
-    assert rows.states(share_state_spark.state(raw)) == rows.of_engine(ss.states(log.path))
-    assert rows.history(share_state_spark.history(raw)) == rows.of_engine(ss.history(log.path))
+    assert rows.states(share_state_spark.state(raw)) == rows.of_engine(analysis.states(log.path))
+    assert rows.history(share_state_spark.history(raw)) == rows.of_engine(analysis.history(log.path))
     ends = {partition: after for partition, _first, after in ss._core.log_ends(log.path)}
     at = {partition: after * 2 // 3 for partition, after in ends.items()}
-    expected = rows.of_engine(ss.states(log.path, as_of_offset=at))
+    expected = rows.of_engine(analysis.states(log.path, as_of_offset=at))
     assert rows.states(share_state_spark.state(raw, at)) == expected
     assert rows.states(share_state_spark.state(raw.where(within(at)))) == expected
 
@@ -46,7 +47,7 @@ def test_all_state_partitions_in_one_task_give_the_same(spark: SparkSession, tmp
     try:
         state = share_state_spark.state(table(spark, log.path, "raw"))
         assert state.rdd.getNumPartitions() == 1
-        assert rows.states(state) == rows.of_engine(ss.states(log.path))
+        assert rows.states(state) == rows.of_engine(analysis.states(log.path))
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before)
 
@@ -59,7 +60,7 @@ def test_tasks_that_are_run_again_change_nothing(tmp_path: Path) -> None:
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False, timeout=600)
     assert ran.returncode == 0, ran.stderr[-3000:]
     # Tuples are lists in JSON.
-    expected = json.loads(json.dumps(rows.of_engine(ss.states(log.path))))
+    expected = json.loads(json.dumps(rows.of_engine(analysis.states(log.path))))
     told = json.loads(ran.stdout.splitlines()[-1])
     assert told["failure"]["states"] == told["speculation"]["states"] == expected
     # The comparison would see it if a copy gave less than its original.

@@ -6,33 +6,35 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import confluent_kafka
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-import share_state as ss
 from share_state import spark as share_state_spark
-from share_state.reading import state_topic
-from share_state.reading.failures import ClusterReadError
-from share_state.reading.state_topic import STATE_TOPIC
+from share_state.operate import analysis
+from share_state.operate.reading.failures import ClusterReadError
+from share_state.operate.reading.plain import STATE_TOPIC
 from share_state.spark import kafka_topic
+from tests.gateway.wire.batches import batch
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.home import JUDGE
+from tests.kafka.roundtrip.played import log_of
 from tests.kafka.roundtrip.wire import read_all
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS, Workload
+from tests.operate.live.fake_cluster import FETCH, FakeCluster, served
 from tests.spark import rows
 
 pytestmark = pytest.mark.timeout(400)
 
 T = TypeVar("T")
 PATIENCE = 90.0
-#: Where Spark's own source asks for the ends of an internal topic in the way that answers.
+#: Records of the state topic that members leave at least: more than one batch of the stream.
+ENOUGH = 200
+#: Setting by which Spark's own source asks for the ends of an internal topic in the way that answers.
 DEPRECATED = "spark.sql.streaming.kafka.useDeprecatedOffsetFetching"
 
 
@@ -49,7 +51,8 @@ def live(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Itera
         workload = Workload(broker, seed=11)
         workload.set_up()
         query = start(ours_stream(spark, broker, maxRecordsPerBatch="150"), streamed)
-        work = threading.Thread(target=workload.run, args=(directory / "phase",), kwargs={"delete_records": False, "kill": False})
+        how: dict[str, Any] = {"delete_records": False, "kill": False, "also": lambda: len(on_disk(broker)) > ENOUGH}
+        work = threading.Thread(target=workload.run, args=(directory / "phase",), kwargs=how)
         work.start()
         try:
             # Beside the members: whatever is there by then, no more and no less.
@@ -89,7 +92,7 @@ def places(frame: DataFrame) -> list[tuple[int, int]]:
 
 
 def on_disk(broker: Broker) -> list[tuple[int, int]]:
-    return sorted((record[0], record[2]) for record in ss.scan_path(broker.data))
+    return sorted((record[0], record[2]) for record in analysis.scan_path(broker.data))
 
 
 def at_rest(broker: Broker, ask: Callable[[], T]) -> T:
@@ -112,12 +115,12 @@ def test_our_source_gives_the_brokers_own_states(spark: SparkSession, live: tupl
         broker,
         lambda: (
             rows.states(ours(spark, broker, "state")),
-            rows.of_engine(ss.states(broker.data)),
+            rows.of_engine(analysis.states(broker.data)),
             read_all(broker.port, workload.keys()),
         ),
     )
     assert told == engines
-    states = {row[:3]: dict(zip(ss.StateRow._fields, row, strict=True)) for row in told}
+    states = {row[:3]: dict(zip(analysis.StateRow._fields, row, strict=True)) for row in told}
     compared = 0
     for key, (read, summary) in answers.items():
         if read.error_code != 0:
@@ -135,12 +138,12 @@ def test_our_source_gives_the_brokers_own_states(spark: SparkSession, live: tupl
 def test_our_source_gives_every_record_batch_and_stream(spark: SparkSession, live: tuple[Broker, Workload, Path]) -> None:
     broker, _workload, streamed = live
     told, expected = at_rest(broker, lambda: (places(ours(spark, broker, "raw")), on_disk(broker)))
-    assert len(expected) > 200
+    assert len(expected) > ENOUGH
     assert told == expected
     # The stream's last look came before; the log may have grown since.
     seen = places(spark.read.parquet(str(streamed / "rows")))
     assert seen == [place for place in expected if place in set(seen)]
-    assert len(seen) > 200
+    assert len(seen) > ENOUGH
 
 
 def test_one_state_partition_is_one_task(spark: SparkSession, live: tuple[Broker, Workload, Path]) -> None:
@@ -167,9 +170,9 @@ def test_sparks_own_source_feeds_the_functions_once_it_is_told_how(
         told, expected = at_rest(broker, lambda: (places(batch), on_disk(broker)))
         assert told == expected
         states = share_state_spark.state(batch)
-        assert at_rest(broker, lambda: rows.states(states) == rows.of_engine(ss.states(broker.data)))
+        assert at_rest(broker, lambda: rows.states(states) == rows.of_engine(analysis.states(broker.data)))
         history = share_state_spark.history(batch)
-        assert at_rest(broker, lambda: rows.history(history) == rows.of_engine(ss.history(broker.data)))
+        assert at_rest(broker, lambda: rows.history(history) == rows.of_engine(analysis.history(broker.data)))
         reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", broker.bootstrap)
         stream = reader.option("assign", ASSIGN).option("startingOffsets", "earliest").load()
         start(stream, tmp_path, availableNow=True).awaitTermination()
@@ -209,46 +212,24 @@ def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPa
         kafka_topic.ranges({"bootstrap.servers": "127.0.0.1:1"})
 
 
-class ShortConsumer:
-    """A client that says that a state partition is over, or nothing at all, before its end."""
-
-    def __init__(self, log_start: int, *, says_so: bool, codes: tuple[int, ...] = ()) -> None:
-        self._log_start, self.says_so = log_start, says_so
-        self._codes = iter(codes)
-
-    def assign(self, _places: object) -> None:
-        pass
-
-    def consume(self, _count: int, _seconds: float) -> list[object]:
-        return [self] if self.says_so else []
-
-    def error(self) -> confluent_kafka.KafkaError:
-        return confluent_kafka.KafkaError(next(self._codes, confluent_kafka.KafkaError._PARTITION_EOF))
-
-    def get_watermark_offsets(self, _place: object, _seconds: float) -> tuple[int, int]:
-        return self._log_start, 10
-
-
 @pytest.mark.parametrize(
-    ("consumer", "reason"),
+    ("fields", "reason"),
     [
-        (ShortConsumer(0, says_so=True), "ended at offset 3, before 10"),
-        (ShortConsumer(9, says_so=True), "ended at offset 3, before 10"),
-        (ShortConsumer(0, says_so=False), "no answer for __share_group_state-1 at offset 3"),
-        (ShortConsumer(10, says_so=True), None),
-        # GROUP_AUTHORIZATION_FAILED: no group is joined, so nothing is lost by it.
-        (ShortConsumer(10, says_so=True, codes=(30,)), None),
-        (ShortConsumer(0, says_so=True, codes=(30,)), "ended at offset 3, before 10"),
+        ({}, "ended at offset 2, before 10"),
+        ({"silent": {FETCH}}, r"no answer for __share_group_state-0 within 0\.2 s"),
+        ({"log_starts": {0: 10}}, None),
     ],
-    ids=["all is there", "some is there", "silent", "pruned meanwhile", "pruned, no group", "all is there, no group"],
+    ids=["it ends earlier", "silent", "pruned meanwhile"],
 )
 def test_records_that_are_there_and_do_not_come_are_an_error(
-    monkeypatch: pytest.MonkeyPatch, consumer: ShortConsumer, reason: str | None
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fields: dict[str, Any], reason: str | None
 ) -> None:
-    monkeypatch.setattr(kafka_topic, "_PATIENCE", 60.0 if consumer.says_so else -1.0)
-    monkeypatch.setattr(state_topic, "consumer", lambda _settings, _connecting: nullcontext((confluent_kafka, consumer)))
-    if reason is None:
-        assert list(kafka_topic.records({}, 1, 3, 10)) == []
-        return
-    with pytest.raises(ClusterReadError, match=reason):
-        list(kafka_topic.records({}, 1, 3, 10))
+    monkeypatch.setattr(kafka_topic, "_PATIENCE", 0.2)
+    log = log_of(tmp_path / "log", {0: [batch([b"a", b"b"], keys=[b"k", b"k"])]})
+    with served(FakeCluster(log, **fields)) as cluster:
+        left = kafka_topic.records({"bootstrap.servers": cluster.bootstrap}, 0, 0, 10)
+        if reason is None:
+            assert list(left) == []
+            return
+        with pytest.raises(ClusterReadError, match=reason):
+            list(left)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.kafka.home import REPOSITORY
-from tests.readme.blocks import Fence, fences
+from tests.pages.blocks import Fence, fences
 from tests.spark.newcomer import Newcomer
 
 _PAGE = REPOSITORY / "docs" / "spark.md"
@@ -72,7 +72,7 @@ def test_without_the_environment_the_source_is_not_found_and_the_page_says_what_
 
 
 def shown(text: str) -> str:
-    """What was printed, without empty lines: Spark puts one after a table."""
+    """Output, without empty lines: Spark puts one after a table."""
     return "".join(line.rstrip() + "\n" for line in text.splitlines() if line.strip())
 
 

@@ -6,25 +6,24 @@ from pathlib import Path
 
 import pytest
 
-import share_state as ss
-from share_state import plot
-from share_state.analysis.trace import trace
 from share_state.errors import ConfigError
-from tests.python import cli_runner
-from tests.python.recordings import ORDERS
+from share_state.operate import analysis, plot
+from share_state.operate.analysis.trace import trace
+from tests import cli_runner
+from tests.recordings import ORDERS
 
 KEY = ("orders-workers", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 1)
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
-def rows() -> list[ss.HistoryRow]:
-    return list(ss.history(ORDERS, group=KEY[0], topic_id=KEY[1], partition=KEY[2]))
+def rows() -> list[analysis.HistoryRow]:
+    return list(analysis.history(ORDERS, group=KEY[0], topic_id=KEY[1], partition=KEY[2]))
 
 
 def test_spans_tell_the_state_at_every_time() -> None:
     told = rows()
     found = list(plot.spans(told))
-    [last] = ss.states_of_rows(told)
+    [last] = analysis.states_of_rows(told)
     at_end = sorted(
         (one.first_offset, one.last_offset, one.state, one.delivery_count)
         for one in found
@@ -33,7 +32,7 @@ def test_spans_tell_the_state_at_every_time() -> None:
     assert at_end
     compared = 0
     for offset in (337, 1160, 1258):
-        row = next(row for row in ss.states_of_rows(told, as_of_offset=299))
+        row = next(row for row in analysis.states_of_rows(told, as_of_offset=299))
         at = row.newest_write
         known = {
             (one.state, one.delivery_count)
@@ -60,7 +59,7 @@ def test_no_two_spans_cover_the_same_offset_at_the_same_time() -> None:
 
 def test_lag_is_kafkas() -> None:
     told = rows()
-    [state] = ss.states_of_rows(told)
+    [state] = analysis.states_of_rows(told)
     figure = plot.lag(told, [(state.newest_write - 1000, 1400), (state.newest_write + 5, 1500)])
     [axes] = figure.axes
     _x, y = axes.lines[0].get_data()
@@ -69,7 +68,7 @@ def test_lag_is_kafkas() -> None:
 
 def made(
     *states: int, group: str = "workers", ms: int = 1_795_254_300_000, step: int = 1000, count: int = 1
-) -> list[ss.HistoryRow]:
+) -> list[analysis.HistoryRow]:
     """A history in which records got these states, one after the other."""
     [one] = [row for row in rows() if row.to_state is not None][:1]
     return [

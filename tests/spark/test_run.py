@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-import share_state as ss
-from share_state.cli.spark_output import MODES
+from share_state.cli.spark.output import MODES
 from share_state.errors import ConfigError
+from share_state.operate import analysis
 from share_state.spark.run import Job, run
-from tests.python import cli_runner
-from tests.python.recordings import JOBS, ORDERS
+from tests import cli_runner
+from tests.recordings import JOBS, ORDERS
 from tests.spark import rows
 
 SMALL = ("--master", "local[1]", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.bindAddress=127.0.0.1")
@@ -43,9 +43,9 @@ def test_a_job_writes_its_tables_and_says_so(spark: SparkSession, tmp_path: Path
     assert ran.returncode == 0, ran.stderr
     assert [line.split()[:2] for line in ran.stdout.splitlines()[2:]] == [["state", "4"], ["history", "12265"]]
     written = spark.read.parquet(str(tmp_path / "out" / "state"))
-    assert rows.states(written) == rows.of_engine(ss.states(ORDERS))
+    assert rows.states(written) == rows.of_engine(analysis.states(ORDERS))
     history = spark.read.parquet(str(tmp_path / "out" / "history"))
-    assert rows.history(history) == rows.of_engine(ss.history(ORDERS))
+    assert rows.history(history) == rows.of_engine(analysis.history(ORDERS))
     assert [str(row["day"]) for row in history.select("day").distinct().collect()] == ["2026-11-21"]
 
 

@@ -13,10 +13,10 @@ from share_state import spark as share_state_spark
 from share_state.errors import ConfigError
 from share_state.frames import SCHEMAS
 from share_state.spark.options import TABLES
-from tests.python.recordings import JOBS
+from tests.recordings import JOBS
 from tests.spark import rows
 
-#: How many columns each table has, those inside of others among them.
+#: Number of columns of each table, those inside of others among them.
 COLUMNS = {"records": 23, "state": 26, "history": 19, "anomalies": 13, "errors": 8, "raw": 5}
 
 

@@ -12,8 +12,8 @@ from share_state import SharePartitionKey, WriteState
 from share_state.kafka import KafkaPersister
 from tests.kafka import home
 from tests.kafka.listeners import READER, USERS
-from tests.python.kafka_persister.real_broker import RealBroker
-from tests.python.recordings import ORDERS
+from tests.kafka.real_broker import RealBroker
+from tests.recordings import ORDERS
 from tests.spark.test_run import SMALL, command
 
 pytestmark = pytest.mark.timeout(400)
@@ -29,7 +29,7 @@ def test_a_job_shows_who_it_is(real_brokers: Callable[[str], RealBroker], spark:
     broker.make_principals_known()
     key = SharePartitionKey("read-by-spark", broker.create_topic("read-by-spark", 1), 0)
     with KafkaPersister(broker.bootstrap) as kafka:
-        kafka.initialize_state(key, 1, 0)
+        kafka.reset_state(key, 1, 0)
         kafka.write_state(key, WriteState(1, 0, 3, 1, [(3, 4, 0, 1), (5, 5, 2, 1)]))
     cluster = ("--input", f"kafka://127.0.0.1:{broker.ports.secured}", *SMALL)
     file = client(broker, tmp_path / "client.properties", USERS[READER])

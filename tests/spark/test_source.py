@@ -10,15 +10,16 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import EqualTo, GreaterThan, In
 
-import share_state as ss
 from share_state import frames
 from share_state import spark as share_state_spark
+from share_state.arguments import Compression
 from share_state.errors import ConfigError
+from share_state.operate import analysis
 from share_state.spark import options, storage
 from share_state.spark.options import Choice
 from share_state.spark.superseded import Snapshots
 from share_state.spark.wanted import Wanted, pushed
-from tests.python.recordings import JOBS, ORDERS
+from tests.recordings import JOBS, ORDERS
 from tests.spark import rows
 from tests.spark.logs import GrowingLog
 from tests.spark.rows import table
@@ -37,7 +38,9 @@ def test_options_choose_share_partitions(spark: SparkSession, name: str) -> None
     assert found == {("orders-workers", TOPIC_ID, 1)}
     if name == "anomalies":
         expected = [
-            one for one in ss.anomalies(ORDERS) if (one.group, one.topic_id, one.partition) == ("orders-workers", TOPIC_ID, 1)
+            one
+            for one in analysis.anomalies(ORDERS)
+            if (one.group, one.topic_id, one.partition) == ("orders-workers", TOPIC_ID, 1)
         ]
         assert rows.anomalies(chosen) == rows.of_engine(expected)
 
@@ -52,13 +55,13 @@ def test_filters_give_the_same_pushed_or_not(spark: SparkSession, pushes: str) -
         assert ("(group#" in plan and "= orders-workers)" in plan) == (pushes == "false")
         expected = [
             row
-            for row in ss.history(ORDERS, group="orders-workers")
+            for row in analysis.history(ORDERS, group="orders-workers")
             if row.partition in (0, 1) and row.to_count is not None and row.to_count > 1
         ]
         assert rows.history(where) == rows.of_engine(expected)
         by_partition = table(spark, ORDERS, "state").where("state_partition = 1")
         assert by_partition.rdd.getNumPartitions() == (1 if pushes == "true" else 3)
-        assert by_partition.count() == len([row for row in ss.states(ORDERS) if row.state_partition == 1])
+        assert by_partition.count() == len([row for row in analysis.states(ORDERS) if row.state_partition == 1])
         nothing = table(spark, ORDERS, "state").where("state_partition = 77")
         assert nothing.count() == 0
     finally:
@@ -134,7 +137,7 @@ def test_several_log_directories_are_one_log(spark: SparkSession, tmp_path: Path
         folder = f"__share_group_state-{number}"
         shutil.copytree(JOBS / folder, tmp_path / f"disk{number % 2}" / folder)
     both = json.dumps([str(tmp_path / "disk0"), str(tmp_path / "disk1")])
-    assert rows.states(table(spark, both, "state")) == rows.of_engine(ss.states(JOBS))
+    assert rows.states(table(spark, both, "state")) == rows.of_engine(analysis.states(JOBS))
     twice = json.dumps([str(JOBS), str(tmp_path / "disk1")])
     with pytest.raises(Exception, match="state partition 1 is both in"):
         table(spark, twice, "state").collect()
@@ -145,14 +148,14 @@ def test_one_folder_and_one_segment_are_paths_too(spark: SparkSession) -> None:
     [segment] = folder.glob("*.log")
     for path in (folder, segment, f"file://{folder}"):
         place = str(path).removeprefix("file://")
-        assert rows.states(table(spark, path, "state")) == rows.of_engine(ss.states(place))
+        assert rows.states(table(spark, path, "state")) == rows.of_engine(analysis.states(place))
 
 
 @pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_a_store_in_any_compression(spark: SparkSession, tmp_path: Path, compression: str) -> None:
+def test_a_store_in_any_compression(spark: SparkSession, tmp_path: Path, compression: Compression) -> None:
     log = GrowingLog(tmp_path, partitions=2, compression=compression)
     log.write(60)
-    assert rows.states(table(spark, log.path, "state")) == rows.of_engine(ss.states(log.path))
+    assert rows.states(table(spark, log.path, "state")) == rows.of_engine(analysis.states(log.path))
 
 
 def test_what_is_not_on_a_disk_is_copied_and_gives_the_same(spark: SparkSession, tmp_path: Path) -> None:
@@ -161,7 +164,7 @@ def test_what_is_not_on_a_disk_is_copied_and_gives_the_same(spark: SparkSession,
     assert len(log.segments()) > 4
     # fsspec's own name for local files: a scheme that pyarrow does not know, so it is treated as remote.
     remote = f"local://{log.path}"
-    assert rows.history(table(spark, remote, "history")) == rows.of_engine(ss.history(log.path))
+    assert rows.history(table(spark, remote, "history")) == rows.of_engine(analysis.history(log.path))
     for near, far in zip(storage.folders([str(log.path)]), storage.folders([remote]), strict=True):
         assert not far.is_local
         assert storage.log_ends(near) == storage.log_ends(far)
@@ -180,7 +183,9 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
     assert records.rdd.getNumPartitions() == len(log.segments()) > 4
     decoded = share_state_spark.decode(table(spark, log.path, "raw"))
     assert rows.of_spark(records, records.columns) == rows.of_spark(decoded, records.columns)
-    assert table(spark, log.path, "records", asOfOffset=40).count() == sum(record[2] <= 40 for record in ss.scan_path(log.path))
+    assert table(spark, log.path, "records", asOfOffset=40).count() == sum(
+        record[2] <= 40 for record in analysis.scan_path(log.path)
+    )
     # A time ends a state partition at a record that one task must find.
     in_time = table(spark, log.path, "records", asOfTimestamp=4102444800000)
     assert in_time.rdd.getNumPartitions() == 2
@@ -195,7 +200,7 @@ def test_records_are_read_a_segment_a_task(spark: SparkSession, tmp_path: Path) 
         tuple(row)
         for row in table(spark, log.path, "records", onError="quarantine").select("state_partition", "at_offset").collect()
     }
-    assert kept == {(record[0], record[2]) for record in ss.scan_path(log.path)}
+    assert kept == {(record[0], record[2]) for record in analysis.scan_path(log.path)}
     assert 150 < len(kept) < 200
 
 
@@ -205,7 +210,7 @@ def test_a_remote_place_without_a_state_log_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_a_snapshot_supersedes_can_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
-    assert rows.states(table(spark, ORDERS, "state", skipSuperseded="true")) == rows.of_engine(ss.states(ORDERS))
+    assert rows.states(table(spark, ORDERS, "state", skipSuperseded="true")) == rows.of_engine(analysis.states(ORDERS))
     read = left_out = 0
     for seed in range(40):
         log = GrowingLog(tmp_path / str(seed), partitions=1 + seed % 2, keys=1 + seed % 5, seed=seed)
@@ -236,7 +241,7 @@ def test_damage_is_an_error_with_its_place(spark: SparkSession, tmp_path: Path) 
     segment.write_bytes(bytes_of)
     with pytest.raises(Exception, match=r"CorruptLogError.*00000000000000000000\.log"):
         table(spark, tmp_path, "state").collect()
-    _states, findings = ss.fold_path(tmp_path)
+    _states, findings = analysis.fold_path(tmp_path)
     assert [finding["kind"] for finding in findings] == ["damage"]
     kept = {tuple(row) for row in table(spark, tmp_path, "raw", onError="quarantine").select("partition", "offset").collect()}
-    assert kept == {(record[0], record[2]) for record in ss.scan_path(tmp_path)}
+    assert kept == {(record[0], record[2]) for record in analysis.scan_path(tmp_path)}

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import share_state as ss
 from share_state import ShareStateError, frames
+from share_state.operate import analysis
 from share_state.spark import StateTable, compaction
 from tests.spark import rows
 from tests.spark.logs import GrowingLog
@@ -26,7 +26,7 @@ def test_a_stream_keeps_the_states_through_restarts(spark: SparkSession, tmp_pat
         stream = spark.readStream.format("share_state").option("table", "raw").option("maxRecordsPerBatch", "40")
         writer = stream.load(str(log.path)).writeStream.foreachBatch(states).option("checkpointLocation", str(tmp_path / "place"))
         writer.trigger(availableNow=True).start().awaitTermination()
-        assert rows.states(states.state(spark)) == rows.of_engine(ss.states(log.path))
+        assert rows.states(states.state(spark)) == rows.of_engine(analysis.states(log.path))
     assert len(list((tmp_path / "states").iterdir())) == 2
 
 
@@ -39,13 +39,13 @@ def test_a_micro_batch_that_is_run_again_comes_to_the_same(spark: SparkSession, 
     for number, part in enumerate(parts):
         states(part, number)
         states(part, number)
-    assert rows.states(states.state(spark)) == rows.of_engine(ss.states(log.path))
+    assert rows.states(states.state(spark)) == rows.of_engine(analysis.states(log.path))
 
 
 def batches(path: Path) -> list[pa.RecordBatch]:
     records = [
         {"partition": partition, "offset": offset, "timestamp": timestamp * 1000, "key": key, "value": value}
-        for partition, _segment, offset, timestamp, key, value in ss.scan_path(path)
+        for partition, _segment, offset, timestamp, key, value in analysis.scan_path(path)
     ]
     return [pa.RecordBatch.from_pylist([record], schema=frames.SCHEMAS["input"]) for record in records]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-import share_state as ss
 from share_state import spark as share_state_spark
+from share_state.operate import analysis
 from share_state.spark.stream import advance
-from tests.python.recordings import JOBS
+from tests.recordings import JOBS
 from tests.spark.logs import GrowingLog
 
 #: Records of the recording.
@@ -22,11 +22,11 @@ def places(rows: DataFrame) -> list[tuple[int, int]]:
 
 
 def expected(path: Path) -> list[tuple[int, int]]:
-    return sorted((record[0], record[2]) for record in ss.scan_path(path))
+    return sorted((record[0], record[2]) for record in analysis.scan_path(path))
 
 
 class Sink:
-    """What a stream of raw records has written, run after run from one checkpoint."""
+    """Output of a stream of raw records, run after run from one checkpoint."""
 
     def __init__(self, spark: SparkSession, source: Path, directory: Path) -> None:
         self._spark, self._source, self._directory = spark, source, directory

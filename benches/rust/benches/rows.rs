@@ -11,8 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
-use share_state_benches::engines::CoreEngine;
-use share_state_benches::fold::{self, CoreFold, is_fold};
+use share_state_benches::fold::{self, is_fold};
 use share_state_benches::oplog::OpLog;
 use share_state_benches::replay::{Spent, time};
 use share_state_core::in_flight::IntervalStore;
@@ -20,10 +19,10 @@ use share_state_core::in_flight::IntervalStore;
 /// The time in the timed sections of one replay.
 fn replay(log: &OpLog) -> Duration {
     if is_fold(log) {
-        return fold::replay::<CoreFold>(log, None, Duration::MAX).expect("a fold without a limit");
+        return fold::replay(log, None, Duration::MAX).expect("a fold without a limit");
     }
     let mut spent = Spent::default();
-    time::<CoreEngine<IntervalStore>, false>(log, Duration::MAX, &mut spent);
+    time::<IntervalStore, false>(log, Duration::MAX, &mut spent);
     spent.total
 }
 

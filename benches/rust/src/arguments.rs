@@ -1,4 +1,4 @@
-//! Arguments of the programs: `--name value` behind the words.
+//! Arguments of the programs: `--name value` after the words.
 
 /// Words and options of a command line.
 #[derive(Debug, Default)]
@@ -8,7 +8,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Of this process.
+    /// Arguments of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self::parse(std::env::args().skip(1))

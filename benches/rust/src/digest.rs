@@ -1,5 +1,5 @@
-//! One number for all results of a replay. Every runner computes it alike, whatever its language: a polynomial over 64-bit
-//! integers that wrap, which vectorises and needs no library.
+//! Digest of all results of a replay in one number. Every runner computes it alike, whatever its language: a polynomial over
+//! 64-bit integers that wrap, which vectorises and needs no library.
 
 use share_state_core::state_batch::StateBatch;
 
@@ -8,7 +8,7 @@ use crate::engine::{Grant, Window};
 /// The polynomial's point.
 pub const POINT: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What an operation ends with, so that no two sequences of results read the same. The code is added to it.
+/// End mark of an operation, so that no two sequences of results read the same. The code is added to it.
 const END: i64 = i64::MIN + 65_536;
 
 /// Takes the results of operations in their order.
@@ -46,7 +46,7 @@ pub struct Digest {
     sum: u64,
     /// A grant that the next may continue.
     open: Option<Grant>,
-    /// What was digested, when asked for.
+    /// Digested numbers, when asked for.
     pub trace: Option<Vec<i64>>,
 }
 

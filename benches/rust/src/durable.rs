@@ -1,16 +1,16 @@
-//! What was persisted, offset by offset: of each the greatest of `delivery count × 8 + state`. It is the merge that needs no
-//! thought, so it judges the others.
+//! Persisted state, offset by offset: of each the greatest of `delivery count × 8 + state`. This merge needs no thought, so it
+//! judges the others.
 
-use share_state_core::persister::WriteStateRef;
+use share_state_core::persister::{ReadStateResult, WriteStateRef};
 use share_state_core::state_batch::StateBatch;
 
-use crate::engine::{Counting, Persister};
 use crate::oplog::Answer;
+use crate::persister::{Counting, Persister};
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Durable {
-    /// What the writes come to.
+    /// Sizes of the writes.
     pub counts: Counting,
     partitions: Vec<Codes>,
 }
@@ -57,7 +57,7 @@ impl Durable {
         }
     }
 
-    /// What is persisted of the records from `start` on, in maximal runs.
+    /// Returns what is persisted of the records from `start` on, in maximal runs.
     #[must_use]
     pub fn batches(&self, partition: u32, start: i64) -> Vec<StateBatch> {
         let Codes { base, codes } = &self.partitions[partition as usize];
@@ -95,5 +95,17 @@ impl Persister for Durable {
             }
         }
         answer
+    }
+
+    fn tell(&mut self, answer: Answer) {
+        self.counts.answer = answer;
+    }
+
+    fn read(&self, partition: u32, start: i64) -> ReadStateResult {
+        ReadStateResult {
+            state_epoch: 0,
+            start_offset: start,
+            state_batches: self.batches(partition, start),
+        }
     }
 }

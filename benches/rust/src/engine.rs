@@ -1,9 +1,20 @@
-//! What every engine that replays an operation log can do, and who takes its writes.
+//! Share partitions of share_state, which replay operations.
 
-use share_state_core::persister::{ReadStateResult, WriteStateRef};
-use share_state_core::share_partition::{AcknowledgeBatch, FetchedBatch};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
-use crate::oplog::{Answer, Header};
+use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::InFlightStore;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::{InlinePersister, ReadStateResult, WriteStateRef, WriteToken};
+use share_state_core::share_partition::{
+    AcknowledgeBatch, AcquireMode, AcquireRequest, AcquiredRange, FetchedBatch, SharePartition,
+};
+use share_state_core::time::LockTime;
+
+use crate::oplog::{Answer, Header, member_name};
+use crate::persister::Persister;
 
 /// Records that a member was given, with how often they have been delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +34,7 @@ pub struct Fetch<'a> {
     pub partition: u32,
     /// The member.
     pub member: u16,
-    /// What the leader has read.
+    /// Batches that the leader has read.
     pub fetched: &'a [FetchedBatch],
     /// The most records.
     pub max_records: i32,
@@ -31,7 +42,7 @@ pub struct Fetch<'a> {
     pub batch_size: i32,
 }
 
-/// What is compared of a share partition besides its answers.
+/// State of a share partition that is compared besides its answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Start offset.
@@ -42,115 +53,205 @@ pub struct Window {
     pub complete: u64,
 }
 
-/// Takes the writes.
-pub trait Persister {
-    /// How writes are answered now.
-    fn answer(&self) -> Answer;
-    /// One WriteShareGroupState, and its answer.
-    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer;
+/// Share partitions over one kind of store. Codes are Kafka's.
+#[derive(Debug)]
+pub struct Engine<S> {
+    /// Configuration shared by all, as the share partitions of a group do; their keys share its name too.
+    config: Arc<ShareGroupConfig>,
+    group: Arc<str>,
+    members: Vec<String>,
+    partitions: Vec<SharePartition<S>>,
+    now: LockTime,
+    /// Ranges that the last acquire gave; the list is used again.
+    acquired: Vec<AcquiredRange>,
+    /// Writes that wait for an answer, operation by operation.
+    held: VecDeque<Vec<(u32, WriteToken)>>,
 }
 
-/// Share partitions that replay operations. Codes are Kafka's.
-pub trait Engine {
+/// A persister of the runner that answers at once, for one share partition.
+struct Inline<'a, P>(u32, &'a mut P);
+
+impl<P: Persister> InlinePersister for Inline<'_, P> {
+    fn write_state(&mut self, _: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
+        match self.1.write(self.0, state) {
+            Answer::Refused => KafkaCode::CoordinatorNotAvailable,
+            Answer::Inline | Answer::Later => KafkaCode::None,
+        }
+    }
+}
+
+impl<S: InFlightStore> Engine<S> {
+    fn make(&self, partition: u32, read: ReadStateResult) -> SharePartition<S> {
+        let key = SharePartitionKey {
+            group: Arc::clone(&self.group),
+            topic_id: TopicId([7; 16]),
+            partition: partition as i32,
+        };
+        let mut made =
+            SharePartition::new(key, 0, Arc::clone(&self.config)).expect("a legal configuration");
+        made.initialize(read).expect("a legal state");
+        made
+    }
+
+    /// Takes the writes that wait to the persister, which answers later.
+    fn hand_out(&mut self, partition: u32, persister: &mut impl Persister) {
+        let at = &mut self.partitions[partition as usize];
+        let mut waiting = Vec::new();
+        while let Some(write) = at.lend_write() {
+            waiting.push((partition, write.token));
+            persister.write(partition, write.state);
+        }
+        if !waiting.is_empty() {
+            self.held.push_back(waiting);
+        }
+    }
+
     /// Share partitions with nothing in flight.
-    fn open(header: &Header) -> Self;
+    #[must_use]
+    pub fn open(header: &Header) -> Self {
+        let mut engine = Self {
+            config: Arc::new(ShareGroupConfig {
+                partition_max_record_locks: header.max_record_locks,
+                record_lock_duration_ms: i64::from(header.lock_ms),
+                delivery_count_limit: header.delivery_limit as i16,
+                ..ShareGroupConfig::default()
+            }),
+            group: Arc::from("group"),
+            members: (0..header.members).map(member_name).collect(),
+            partitions: Vec::new(),
+            now: LockTime(0),
+            acquired: Vec::new(),
+            held: VecDeque::new(),
+        };
+        engine.partitions = (0..header.partitions)
+            .map(|partition| engine.make(partition, nothing_read()))
+            .collect();
+        engine
+    }
+
     /// Gives records to a member.
-    fn acquire(&mut self, fetch: &Fetch<'_>, given: impl FnMut(Grant)) -> i16;
+    pub fn acquire(&mut self, fetch: &Fetch<'_>, mut given: impl FnMut(Grant)) -> i16 {
+        let request = AcquireRequest {
+            member: &self.members[usize::from(fetch.member)],
+            mode: AcquireMode::BatchOptimized,
+            batch_size: fetch.batch_size,
+            max_records: fetch.max_records,
+            fetch_offset: fetch.fetched[0].base_offset,
+            fetched: fetch.fetched,
+            aborted: None,
+        };
+        let at = &mut self.partitions[fetch.partition as usize];
+        self.acquired.clear();
+        match at.acquire_into(&request, self.now, &mut self.acquired) {
+            Ok(()) => {
+                for one in &self.acquired {
+                    given(Grant {
+                        first: one.range.first,
+                        last: one.range.last,
+                        delivery_count: one.delivery_count,
+                    });
+                }
+                0
+            }
+            Err(error) => error.kafka_code().code(),
+        }
+    }
+
     /// Takes a member's request, and the write that it leads to, to the persister.
-    fn acknowledge(
+    pub fn acknowledge(
         &mut self,
         partition: u32,
         member: u16,
         ranges: &[AcknowledgeBatch<'_>],
         persister: &mut impl Persister,
-    ) -> i16;
-    /// A member has left; the write that it leads to goes to the persister.
-    fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister);
-    /// The time is `now`; locks of the partition that are due run out.
-    fn tick(&mut self, partition: u32, now: i64);
-    /// Where to fetch next.
-    fn next_fetch_offset(&mut self, partition: u32) -> i64;
-    /// The log starts at `offset` now.
-    fn log_start(&mut self, partition: u32, offset: i64);
-    /// Takes all writes of the share partition to the persister, and its answers back.
-    fn settle(&mut self, partition: u32, persister: &mut impl Persister);
-    /// Answers with success what the oldest `operations` left open.
-    fn complete(&mut self, operations: i64);
-    /// A new leader with this state.
-    fn reopen(&mut self, partition: u32, read: ReadStateResult);
-    /// Where the window is.
-    fn window(&self, partition: u32) -> Window;
-}
-
-/// Counts, and answers as the log says.
-#[derive(Debug, Default)]
-pub struct Counting {
-    /// The answer from here on.
-    pub answer: Answer,
-    /// Writes.
-    pub writes: u64,
-    /// State batches in them.
-    pub batches: u64,
-    /// Bytes of the requests (version 1, without header).
-    pub bytes: u64,
-}
-
-/// Bytes of a WriteShareGroupState request, version 1, of one share partition of the group `group`, without the number of
-/// its batches and the batches.
-pub const REQUEST_BYTES: u64 = 51;
-/// Bytes of a state batch in it.
-pub const BATCH_BYTES: u64 = 20;
-
-impl Persister for Counting {
-    fn answer(&self) -> Answer {
-        self.answer
-    }
-
-    fn write(&mut self, _: u32, state: WriteStateRef<'_>) -> Answer {
-        let batches = state.state_batches.len() as u64;
-        self.writes += 1;
-        self.batches += batches;
-        self.bytes += REQUEST_BYTES + length_bytes(batches) + BATCH_BYTES * batches;
-        self.answer
-    }
-}
-
-/// Bytes of the length of a compact array.
-const fn length_bytes(items: u64) -> u64 {
-    let bits = 64 - (items + 1).leading_zeros() as u64;
-    bits.div_ceil(7)
-}
-
-#[cfg(test)]
-mod tests {
-    use share_state_core::ids::TopicId;
-    use share_state_core::persister::WriteState;
-    use share_state_core::state_batch::StateBatch;
-    use share_state_wire::messages::encode_write_request;
-
-    use super::*;
-
-    #[test]
-    fn the_bytes_that_are_counted_are_those_of_the_codec() {
-        let batch = StateBatch {
-            first_offset: 1,
-            last_offset: 2,
-            delivery_state: 2,
-            delivery_count: 1,
+    ) -> i16 {
+        let member = &self.members[usize::from(member)];
+        let at = &mut self.partitions[partition as usize];
+        let error = if persister.answer() == Answer::Later {
+            at.acknowledge(member, ranges, self.now).err()
+        } else {
+            let mut inline = Inline(partition, persister);
+            at.acknowledge_and_settle(member, ranges, self.now, &mut inline)
+                .err()
         };
-        for batches in [0, 1, 126, 127, 500, 20_000] {
-            let state = WriteState {
-                state_epoch: 0,
-                leader_epoch: 0,
-                start_offset: 0,
-                delivery_complete_count: 0,
-                state_batches: vec![batch; batches],
-            };
-            let topics = [(TopicId([7; 16]), &[(0, &state)][..])];
-            let encoded = encode_write_request("group", &topics, 1).unwrap();
-            let mut counting = Counting::default();
-            counting.write(0, (&state).into());
-            assert_eq!(counting.bytes, encoded.len() as u64, "{batches} batches");
+        if error.is_some() || persister.answer() == Answer::Later {
+            self.settle(partition, persister);
         }
+        error.map_or(0, |error| error.kafka_code().code())
+    }
+
+    /// A member has left; the write that it leads to goes to the persister.
+    pub fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister) {
+        let member = &self.members[usize::from(member)];
+        let at = &mut self.partitions[partition as usize];
+        if persister.answer() == Answer::Later {
+            at.release(member, self.now);
+            self.settle(partition, persister);
+        } else {
+            at.release_and_settle(member, self.now, &mut Inline(partition, persister));
+        }
+    }
+
+    /// The time is `now`; locks of the partition that are due run out.
+    pub fn tick(&mut self, partition: u32, now: i64) {
+        self.now = LockTime(now);
+        self.partitions[partition as usize].handle_timeout(self.now);
+    }
+
+    /// Returns the offset to fetch next.
+    pub fn next_fetch_offset(&mut self, partition: u32) -> i64 {
+        self.partitions[partition as usize].next_fetch_offset()
+    }
+
+    /// The log starts at `offset` now.
+    pub fn log_start(&mut self, partition: u32, offset: i64) {
+        self.partitions[partition as usize].move_log_start_offset(offset);
+    }
+
+    /// Takes all writes of the share partition to the persister, and its answers back.
+    pub fn settle(&mut self, partition: u32, persister: &mut impl Persister) {
+        if persister.answer() == Answer::Later {
+            self.hand_out(partition, persister);
+        } else {
+            let at = &mut self.partitions[partition as usize];
+            at.settle(&mut Inline(partition, persister));
+        }
+    }
+
+    /// Answers with success what the oldest `operations` left open.
+    pub fn complete(&mut self, operations: i64) {
+        for _ in 0..operations {
+            for (partition, token) in self.held.pop_front().unwrap_or_default() {
+                self.partitions[partition as usize]
+                    .handle_write_result(token, KafkaCode::None, self.now)
+                    .expect("the write is under way");
+            }
+        }
+    }
+
+    /// A new leader with this state.
+    pub fn reopen(&mut self, partition: u32, read: ReadStateResult) {
+        self.partitions[partition as usize] = self.make(partition, read);
+    }
+
+    /// Returns the window of a share partition.
+    #[must_use]
+    pub fn window(&self, partition: u32) -> Window {
+        let at = &self.partitions[partition as usize];
+        Window {
+            start: at.start_offset(),
+            end: at.end_offset(),
+            complete: at.delivery_complete_count(),
+        }
+    }
+}
+
+/// The state of a share partition that nobody has used.
+#[must_use]
+pub const fn nothing_read() -> ReadStateResult {
+    ReadStateResult {
+        state_epoch: 0,
+        start_offset: 0,
+        state_batches: Vec::new(),
     }
 }

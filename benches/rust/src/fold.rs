@@ -8,7 +8,7 @@ use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::persister::WriteState;
 use share_state_core::records::{ShareRecord, ShareUpdate, ShareValue};
-use share_state_core::state_batch::{StateBatch, combine};
+use share_state_core::state_batch::StateBatch;
 use share_state_wire::messages::encode_write_request;
 use share_state_wire::state_record::{Decoded, decode, encode_key, encode_value};
 
@@ -16,21 +16,11 @@ use crate::digest::{Digest, POINT, Results};
 use crate::engine::Window;
 use crate::oplog::{OpKind, OpLog};
 
-/// How deltas are folded.
-pub trait Fold: Default {
-    /// Folds one.
-    fn fold(&mut self, update: &ShareValue);
-    /// What they come to.
-    fn state(&self) -> Vec<StateBatch>;
-    /// The bytes of the state as a snapshot, read again.
-    fn snapshot(&self) -> Vec<u8>;
-}
-
 /// The fold of share_state.
 #[derive(Debug, Default)]
-pub struct CoreFold(Option<ShareGroupOffset>);
+struct CoreFold(Option<ShareGroupOffset>);
 
-impl Fold for CoreFold {
+impl CoreFold {
     fn fold(&mut self, update: &ShareValue) {
         ShareGroupOffset::fold(&mut self.0, update);
     }
@@ -41,6 +31,7 @@ impl Fold for CoreFold {
             .map_or_else(Vec::new, |state| state.state_batches.to_vec())
     }
 
+    /// The bytes of the state as a snapshot, read again.
     fn snapshot(&self) -> Vec<u8> {
         let snapshot = self.0.as_ref().expect("a state").to_snapshot();
         let record = ShareRecord {
@@ -56,26 +47,6 @@ impl Fold for CoreFold {
             other => panic!("{other:?}"),
         }
         value
-    }
-}
-
-/// The whole list merged again for each delta: what an immutable list costs. Our own code, as a naive model.
-#[derive(Debug, Default)]
-pub struct ListFold(Vec<StateBatch>);
-
-impl Fold for ListFold {
-    fn fold(&mut self, update: &ShareValue) {
-        if let ShareValue::Update(update) = update {
-            self.0 = combine(&self.0, &update.state_batches, update.start_offset);
-        }
-    }
-
-    fn state(&self) -> Vec<StateBatch> {
-        self.0.clone()
-    }
-
-    fn snapshot(&self) -> Vec<u8> {
-        Vec::new()
     }
 }
 
@@ -121,7 +92,7 @@ fn steps(log: &OpLog) -> Vec<Step> {
     (0..log.ops.len()).map(step).collect()
 }
 
-/// Whether a log is for these.
+/// Returns true if a log holds folds or encodings.
 #[must_use]
 pub fn is_fold(log: &OpLog) -> bool {
     let is = |kind| matches!(kind, OpKind::Fold | OpKind::Encode);
@@ -133,7 +104,7 @@ pub fn is_fold(log: &OpLog) -> bool {
 ///
 /// # Errors
 /// The operation at which the time was up.
-pub fn replay<F: Fold>(
+pub fn replay(
     log: &OpLog,
     mut digest: Option<&mut Digest>,
     limit: Duration,
@@ -141,7 +112,7 @@ pub fn replay<F: Fold>(
     let steps = steps(log);
     let started = Instant::now();
     let (mut section, mut total) = (started, Duration::ZERO);
-    let mut state = F::default();
+    let mut state = CoreFold::default();
     for (index, step) in steps.iter().enumerate() {
         if index % 64 == 0 && started.elapsed() > limit {
             return Err(index);

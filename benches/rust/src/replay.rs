@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use share_state_core::persister::ReadStateResult;
+use share_state_core::in_flight::InFlightStore;
 use share_state_core::share_partition::{AcknowledgeBatch, FetchedBatch};
 
 use crate::digest::{Digest, Ignored, Results};
 use crate::durable::Durable;
-use crate::engine::{Counting, Engine, Fetch, Persister};
+use crate::engine::{Engine, Fetch};
 use crate::oplog::{Answer, Op, OpKind, OpLog};
-use crate::stored::GATHERED;
+use crate::persister::{Counting, GATHERED, Persister};
 
 /// The ids of acknowledge types, so that a slice of one can be lent (0 gap, 1 accept, 2 release, 3 reject, 4 renew).
 const TYPES: [i8; 5] = [0, 1, 2, 3, 4];
@@ -17,50 +17,7 @@ const TYPES: [i8; 5] = [0, 1, 2, 3, 4];
 /// Operations between two looks at the clock of the whole replay.
 const LOOK_EVERY: usize = 64;
 
-/// A persister that a log can tell how to answer, and a leader what was persisted.
-pub trait ToldPersister: Persister {
-    /// The answer from here on.
-    fn tell(&mut self, answer: Answer);
-    /// What was persisted from `start` on.
-    fn read(&self, partition: u32, start: i64) -> ReadStateResult;
-    /// Writes that were taken and wait for [`Self::commit`].
-    fn gathered(&self) -> usize {
-        0
-    }
-    /// Makes what was gathered durable.
-    fn commit(&mut self) {}
-}
-
-impl ToldPersister for Counting {
-    fn tell(&mut self, answer: Answer) {
-        self.answer = answer;
-    }
-
-    /// Nothing: whoever only counts keeps nothing, so logs with leader changes are timed with [`Durable`].
-    fn read(&self, _: u32, start: i64) -> ReadStateResult {
-        ReadStateResult {
-            state_epoch: 0,
-            start_offset: start,
-            state_batches: Vec::new(),
-        }
-    }
-}
-
-impl ToldPersister for Durable {
-    fn tell(&mut self, answer: Answer) {
-        self.counts.answer = answer;
-    }
-
-    fn read(&self, partition: u32, start: i64) -> ReadStateResult {
-        ReadStateResult {
-            state_epoch: 0,
-            start_offset: start,
-            state_batches: self.batches(partition, start),
-        }
-    }
-}
-
-/// What the clock said.
+/// Times that the clock showed.
 #[derive(Debug, Default)]
 pub struct Spent {
     /// In all timed sections together.
@@ -74,9 +31,9 @@ pub struct Spent {
 /// The results of a replay.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Of all results.
+    /// Digest of all results.
     pub digest: Digest,
-    /// What was persisted, and how much.
+    /// Persisted states, and their amount.
     pub durable: Durable,
     /// The operation at which the time was up.
     pub stopped: Option<usize>,
@@ -84,13 +41,13 @@ pub struct Outcome {
 
 /// Replays for the results; gives up after `limit`.
 #[must_use]
-pub fn check<E: Engine>(log: &OpLog, limit: Duration, trace: bool) -> Outcome {
-    let mut engine = E::open(&log.header);
+pub fn check<S: InFlightStore>(log: &OpLog, limit: Duration, trace: bool) -> Outcome {
+    let mut engine = Engine::<S>::open(&log.header);
     let mut durable = Durable::of(log.header.partitions);
     let mut digest = Digest::default();
     digest.trace = trace.then(Vec::new);
     let mut spent = Spent::default();
-    play::<E, _, _, false>(
+    play::<S, _, _, false>(
         log,
         &mut engine,
         &mut durable,
@@ -106,21 +63,21 @@ pub fn check<E: Engine>(log: &OpLog, limit: Duration, trace: bool) -> Outcome {
 }
 
 /// Replays against the clock, as a whole, or with `EACH` operation by operation, of which `spent` keeps the least times.
-pub fn time<E: Engine, const EACH: bool>(log: &OpLog, limit: Duration, spent: &mut Spent) {
-    let mut engine = E::open(&log.header);
+pub fn time<S: InFlightStore, const EACH: bool>(log: &OpLog, limit: Duration, spent: &mut Spent) {
+    let mut engine = Engine::<S>::open(&log.header);
     if log.ops.iter().any(|op| op.kind == OpKind::Reopen) {
         let mut durable = Durable::of(log.header.partitions);
-        play::<E, _, _, EACH>(log, &mut engine, &mut durable, &mut Ignored, spent, limit);
+        play::<S, _, _, EACH>(log, &mut engine, &mut durable, &mut Ignored, spent, limit);
     } else {
         let mut counting = Counting::default();
-        play::<E, _, _, EACH>(log, &mut engine, &mut counting, &mut Ignored, spent, limit);
+        play::<S, _, _, EACH>(log, &mut engine, &mut counting, &mut Ignored, spent, limit);
     }
 }
 
 /// Replays against the clock as [`time`] does, with this persister.
-pub fn time_on<E: Engine>(log: &OpLog, persister: &mut impl ToldPersister, spent: &mut Spent) {
-    let mut engine = E::open(&log.header);
-    play::<E, _, _, false>(
+pub fn time_on<S: InFlightStore>(log: &OpLog, persister: &mut impl Persister, spent: &mut Spent) {
+    let mut engine = Engine::<S>::open(&log.header);
+    play::<S, _, _, false>(
         log,
         &mut engine,
         persister,
@@ -130,10 +87,10 @@ pub fn time_on<E: Engine>(log: &OpLog, persister: &mut impl ToldPersister, spent
     );
 }
 
-/// How many times as fast a log is with two threads, one for share partition 0 and one for the others: the time of both parts
-/// one after the other by that of the longer when they run together.
+/// Returns the speed-up of a log with two threads, one for share partition 0 and one for the others: the time of both parts
+/// one after the other, divided by that of the longer when they run together.
 #[must_use]
-pub fn two_threads<E: Engine>(log: &OpLog) -> f64 {
+pub fn two_threads<S: InFlightStore>(log: &OpLog) -> f64 {
     let parts = [true, false].map(|hot| OpLog {
         header: log.header.clone(),
         ops: log
@@ -148,7 +105,7 @@ pub fn two_threads<E: Engine>(log: &OpLog) -> f64 {
     });
     let total = |part| {
         let mut spent = Spent::default();
-        time::<E, false>(part, Duration::MAX, &mut spent);
+        time::<S, false>(part, Duration::MAX, &mut spent);
         spent.total.as_secs_f64()
     };
     let alone: f64 = parts.iter().map(total).sum();
@@ -166,8 +123,8 @@ pub fn two_threads<E: Engine>(log: &OpLog) -> f64 {
 
 /// Replays without a clock up to the first operation that is timed, and leaves the engine as it is then.
 #[must_use]
-pub fn set_up<E: Engine>(log: &OpLog) -> E {
-    let mut engine = E::open(&log.header);
+pub fn set_up<S: InFlightStore>(log: &OpLog) -> Engine<S> {
+    let mut engine = Engine::<S>::open(&log.header);
     let begin = log.ops.iter().position(|op| op.kind == OpKind::Begin);
     let before = OpLog {
         header: log.header.clone(),
@@ -176,7 +133,7 @@ pub fn set_up<E: Engine>(log: &OpLog) -> E {
     };
     let (mut counting, mut spent) = (Counting::default(), Spent::default());
     let limit = Duration::MAX;
-    play::<E, _, _, false>(
+    play::<S, _, _, false>(
         &before,
         &mut engine,
         &mut counting,
@@ -187,9 +144,9 @@ pub fn set_up<E: Engine>(log: &OpLog) -> E {
     engine
 }
 
-fn play<E: Engine, P: ToldPersister, R: Results, const EACH: bool>(
+fn play<S: InFlightStore, P: Persister, R: Results, const EACH: bool>(
     log: &OpLog,
-    engine: &mut E,
+    engine: &mut Engine<S>,
     persister: &mut P,
     results: &mut R,
     spent: &mut Spent,
@@ -251,7 +208,7 @@ pub fn timed_kinds(log: &OpLog) -> impl Iterator<Item = OpKind> + '_ {
     })
 }
 
-/// What belongs to the request that comes.
+/// Parts that belong to the next request.
 #[derive(Debug, Default)]
 struct Pending<'a> {
     fetched: Vec<FetchedBatch>,
@@ -268,10 +225,10 @@ fn range<'a>(op: &Op, types: &'a [i8; 5]) -> AcknowledgeBatch<'a> {
 }
 
 #[inline]
-fn step<'a, E: Engine, P: ToldPersister, R: Results>(
+fn step<'a, S: InFlightStore, P: Persister, R: Results>(
     log: &'a OpLog,
     op: &Op,
-    engine: &mut E,
+    engine: &mut Engine<S>,
     persister: &mut P,
     results: &mut R,
     pending: &mut Pending<'a>,

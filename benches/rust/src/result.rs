@@ -1,4 +1,4 @@
-//! What a runner prints: one JSON object, with the same fields in every language.
+//! Output of a runner: JSON objects, with the same fields in every language.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Of times in any order; `None` when there are none.
+    /// Sums up times in any order; `None` when there are none.
     #[must_use]
     pub fn of(mut times: Vec<u32>) -> Option<Self> {
         times.sort_unstable();
@@ -37,10 +37,10 @@ impl Tail {
     }
 }
 
-/// What came of a replay.
+/// Outcome of the first replay.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Which engine.
+    /// Name of the engine.
     pub engine: String,
     /// The digest of all results.
     pub digest: u64,
@@ -48,12 +48,25 @@ pub struct Report {
     pub stopped: Option<usize>,
     /// Writes, the state batches in them, and the bytes of the requests.
     pub persisted: (u64, u64, u64),
-    /// Nanoseconds in the timed sections, round by round.
+    /// Nanoseconds of each round, where the runner times them itself.
     pub rounds: Vec<u128>,
-    /// By kind of operation.
-    pub tails: BTreeMap<&'static str, Tail>,
     /// More figures by name.
     pub more: BTreeMap<&'static str, f64>,
+}
+
+/// The field `tails` of an answer.
+#[must_use]
+pub fn tails_to_json(tails: &BTreeMap<&str, Tail>) -> String {
+    let tails: Vec<String> = tails
+        .iter()
+        .map(|(kind, t)| {
+            format!(
+                r#""{kind}": {{"count": {}, "p50": {}, "p99": {}, "p9999": {}, "max": {}}}"#,
+                t.count, t.p50, t.p99, t.p9999, t.max
+            )
+        })
+        .collect();
+    format!(r#""tails": {{{}}}"#, tails.join(", "))
 }
 
 impl Report {
@@ -61,16 +74,6 @@ impl Report {
     #[must_use]
     pub fn to_json(&self) -> String {
         let rounds: Vec<String> = self.rounds.iter().map(u128::to_string).collect();
-        let tails: Vec<String> = self
-            .tails
-            .iter()
-            .map(|(kind, t)| {
-                format!(
-                    r#""{kind}": {{"count": {}, "p50": {}, "p99": {}, "p9999": {}, "max": {}}}"#,
-                    t.count, t.p50, t.p99, t.p9999, t.max
-                )
-            })
-            .collect();
         let stopped = self.stopped.map_or("null".into(), |op| op.to_string());
         let digest = match self.stopped {
             Some(_) => "null".into(),
@@ -78,10 +81,9 @@ impl Report {
         };
         let (writes, batches, bytes) = self.persisted;
         let mut json = format!(
-            r#"{{"engine": "{}", "digest": {digest}, "stopped": {stopped}, "writes": {writes}, "batches": {batches}, "bytes": {bytes}, "rounds_ns": [{}], "tails": {{{}}}"#,
+            r#"{{"engine": "{}", "digest": {digest}, "stopped": {stopped}, "writes": {writes}, "batches": {batches}, "bytes": {bytes}, "rounds_ns": [{}]"#,
             self.engine,
             rounds.join(", "),
-            tails.join(", "),
         );
         for (name, value) in &self.more {
             let _ = write!(json, r#", "{name}": {value}"#);

@@ -1,4 +1,4 @@
-//! What the consumers of a share partition do to it, as the writes of its leader.
+//! Life of a share partition: what its consumers do to it, as the writes of its leader.
 
 use std::collections::VecDeque;
 
@@ -22,13 +22,13 @@ const WAITING: usize = 8;
 /// hold the start offset back until they are accepted or given up.
 #[derive(Clone, Debug, Default)]
 pub struct Life {
-    /// Whether it has a state.
+    /// True while it has a state.
     pub is_there: bool,
     /// Epoch of that.
     pub state_epoch: i32,
     /// The offset after all that was delivered.
     head: i64,
-    /// What was released, and after how many deliveries, in order.
+    /// Released ranges with the number of their deliveries, in order.
     waiting: VecDeque<(OffsetRange, i16)>,
 }
 
@@ -42,7 +42,7 @@ impl Life {
         };
     }
 
-    /// What its leader writes next.
+    /// Returns the next write of its leader.
     pub fn next_write(&mut self, random: &mut Random) -> WriteState {
         let is_again = self.waiting.len() >= WAITING || random.below(100) < 20;
         let (range, count) = if is_again && let Some((range, count)) = self.waiting.pop_front() {

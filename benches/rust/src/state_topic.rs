@@ -29,10 +29,10 @@ const BEGIN: i64 = 1_700_000_000_000;
 const A_GROUP: u64 = 50;
 /// A batch has at most so many records: what comes while the last append is under way.
 const A_BATCH: u64 = 200;
-/// One record in so many is a deletion; the share partition then begins again.
+/// Number of records for each deletion; the share partition then begins again.
 const A_DELETION: u64 = 100_000;
 
-/// What is to be written.
+/// Amount and layout of the records to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Records in all, at least as many as share partitions.
@@ -107,7 +107,7 @@ fn key_of(number: u64) -> SharePartitionKey {
     SharePartitionKey::new(&group, TopicId(id), (number % A_GROUP) as i32)
 }
 
-/// One state partition while it is written.
+/// State partition while it is written.
 struct Writer<'a> {
     folder: &'a Path,
     keys: &'a [SharePartitionKey],

@@ -12,17 +12,14 @@ use share_state_core::time::WallTime;
 use share_state_log::{Counters, StateStore, StoreConfig, SyncPolicy};
 
 use crate::durable::Durable;
-use crate::engine::Persister;
-use crate::engines::nothing_read;
+use crate::engine::nothing_read;
 use crate::oplog::Answer;
-use crate::replay::ToldPersister;
+use crate::persister::Persister;
 
-/// Writes that a caller gathers at most before it hands them to the store.
-pub const GATHERED: usize = 1_000;
 /// Milliseconds between two syncs of [`Durability::Interval`], the default of the Python package.
 const INTERVAL_MS: u64 = 1_000;
 
-/// How writes reach the disk.
+/// Time at which writes reach the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// Inside the call that leads to it; synced when the operating system likes.
@@ -60,18 +57,18 @@ impl FromStr for Durability {
     }
 }
 
-/// What a store must hold when writes reach it so: a poller's writes are made before the earlier ones are confirmed, so that
-/// they tell other start offsets than writes inside the calls.
+/// Content that a store must hold when writes reach it in this way: a poller's writes are made before the earlier ones are
+/// confirmed, so that they carry other start offsets than writes inside the calls.
 #[derive(Debug)]
 pub struct Expected {
-    /// What was persisted.
+    /// Persisted states.
     pub durable: Durable,
     durability: Durability,
     gathered: usize,
 }
 
 impl Expected {
-    /// Of so many share partitions.
+    /// Expectation of nothing yet, for `partitions` share partitions.
     #[must_use]
     pub fn of(partitions: u32, durability: Durability) -> Self {
         Self {
@@ -92,9 +89,7 @@ impl Persister for Expected {
         self.gathered += usize::from(self.answer() == Answer::Later);
         self.answer()
     }
-}
 
-impl ToldPersister for Expected {
     fn tell(&mut self, answer: Answer) {
         told(answer);
     }
@@ -181,7 +176,7 @@ impl Stored {
         )
     }
 
-    /// Whether the store holds what was persisted according to `expected`.
+    /// Returns true if the store holds what was persisted according to `expected`.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -206,14 +201,12 @@ impl Persister for Stored {
             self.gathered.push((key.clone(), state.to_write_state()));
             return Answer::Later;
         }
-        match self.store.write(key, &state.to_write_state(), now()) {
+        match self.store.write(key, state, now()) {
             Ok(()) => Answer::Inline,
             Err(_) => Answer::Refused,
         }
     }
-}
 
-impl ToldPersister for Stored {
     fn tell(&mut self, answer: Answer) {
         told(answer);
     }
@@ -239,7 +232,6 @@ mod tests {
     use share_state_core::in_flight::IntervalStore;
 
     use super::*;
-    use crate::engines::CoreEngine;
     use crate::generate::generate;
     use crate::oplog::OpLog;
     use crate::replay::{Spent, time_on};
@@ -247,13 +239,13 @@ mod tests {
     fn kept(log: &OpLog, durability: Durability) -> Stored {
         let dir = tempfile::tempdir().unwrap();
         let mut stored = Stored::make(dir.path(), log.header.partitions, durability).unwrap();
-        time_on::<CoreEngine<IntervalStore>>(log, &mut stored, &mut Spent::default());
+        time_on::<IntervalStore>(log, &mut stored, &mut Spent::default());
         stored
     }
 
     fn expected(log: &OpLog, durability: Durability) -> Durable {
         let mut expected = Expected::of(log.header.partitions, durability);
-        time_on::<CoreEngine<IntervalStore>>(log, &mut expected, &mut Spent::default());
+        time_on::<IntervalStore>(log, &mut expected, &mut Spent::default());
         expected.durable
     }
 

@@ -8,14 +8,14 @@ import typer
 
 from share_state import __version__
 from share_state.cli.commands import HELP_NAMES, Commands
-from share_state.cli.exit_codes import ExitCode
-from share_state.cli.output import OutputError, ReaderGoneError, discard_stdout, flush_stdout, watch_stdout
+from share_state.cli.shared.exit_codes import ExitCode
+from share_state.cli.shared.output import OutputError, ReaderGoneError, discard_stdout, flush_stdout, watch_stdout
 
 app = typer.Typer(
     name="share-state",
     help="Look at the state of Kafka's share groups (KIP-932), in log segments on disk or in a running cluster.",
-    epilog="Exit status: 0 all was read; 1 anomalies; 2 usage; 3 what was named cannot be read; 4 part of it cannot; 5: 1 and 4;"
-    " 6 what was read cannot be written.",
+    epilog="Exit status: 0 all was read; 1 something was found; 2 usage; 3 what was named cannot be read; 4 part of it cannot;"
+    " 5: 1 and 4; 6 stdout cannot be written; 7 records are missing between others; 8: 1 and 7; 130 Ctrl-C.",
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

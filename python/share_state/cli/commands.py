@@ -15,7 +15,7 @@ __all__ = ["COMMANDS", "Commands", "Place"]
 
 
 class Place(NamedTuple):
-    """Where a command is, and what the list of commands says of it: the first line of its docstring."""
+    """Place of a command, and its entry in the list of commands: the first line of its docstring."""
 
     module: str
     attribute: str
@@ -23,53 +23,53 @@ class Place(NamedTuple):
 
 
 COMMANDS = {
-    "state": Place("state_command", "state", "Show the state of every share partition, now or as of earlier."),
-    "dump": Place("dump_command", "dump", "Show every record, including deletions and, on disk, records below the log start."),
-    "history": Place("history_command", "history_command", "Show what happened to every record, and when."),
+    "state": Place("state.command", "state", "Show the state of every share partition, now or as of earlier."),
+    "dump": Place("dump.command", "dump", "Show every record, including deletions and, on disk, records below the log start."),
+    "history": Place("history.command", "history_command", "Show what happened to every record, and when."),
     "peek": Place(
-        "peek_command",
+        "peek.command",
         "peek",
         "Show what is in the records of a share group: key, value and headers, beside their state and history.",
     ),
     "trace": Place(
-        "trace_command",
+        "trace.command",
         "trace_command",
         "Show the life of one record: produced, delivered, released, accepted or archived, as far as the log tells.",
     ),
     "anomalies": Place(
-        "anomalies_command",
+        "anomalies.command",
         "anomalies_command",
         "Show what is wrong: stuck start offsets, poison records, bursts, lock-expiry loops, impossible states.",
     ),
-    "diff": Place("diff_command", "diff", "Show what moved between two states: two places, or one place at two times."),
-    "top": Place("top_command", "top", "Show how every share partition of a running cluster does, the ones in trouble first."),
+    "diff": Place("diff.command", "diff", "Show what moved between two states: two places, or one place at two times."),
+    "top": Place("top.command", "top", "Show how every share partition of a running cluster does, the ones in trouble first."),
     "doctor": Place(
-        "doctor_command",
+        "doctor.command",
         "doctor",
         "Find why share groups of a running cluster are in trouble, and the Kafka command that mends each cause.",
     ),
     "exporter": Place(
-        "exporter_command",
+        "exporter.command",
         "exporter",
         "Serve how the share groups of a running cluster do, as metrics for Prometheus or OpenTelemetry.",
     ),
     "check-history": Place(
-        "check_history_command",
+        "check_history.command",
         "check_history_command",
         "Check by a history of what clients saw whether the promises of share groups were kept.",
     ),
-    "dlq": Place("dlq_command", "dlq", "Show the records that a share group gave up, and send them again."),
-    "web": Place("web_command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
-    "coordinator": Place("coordinator_command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
-    "gateway": Place("gateway_command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
-    "plot": Place("plot_command", "plot_command", "Draw what happened to the records of one share partition."),
+    "dlq": Place("dlq.command", "dlq", "Show the records that a share group gave up, and send them again."),
+    "web": Place("web.command", "web", "Serve how the share groups of a running cluster do, as pages for a browser."),
+    "coordinator": Place("coordinator.command", "coordinator", "Serve as a share coordinator (RPCs 83 to 87), without a JVM."),
+    "gateway": Place("gateway.command", "gateway", "Serve share groups over a cluster that has none (KIP-932)."),
+    "plot": Place("plot.command", "plot_command", "Draw what happened to the records of one share partition."),
     "simulate": Place(
-        "simulate_command", "simulate_command", "Predict what would become of a group's records under other settings."
+        "simulate.command", "simulate_command", "Predict what would become of a group's records under other settings."
     ),
     "spark-doctor": Place(
-        "spark_doctor_command", "spark_doctor", "Check Java and the packages that Spark needs, and run a small job."
+        "spark_doctor.command", "spark_doctor", "Check Java and the packages that Spark needs, and run a small job."
     ),
-    "spark": Place("spark_command", "spark", "Make tables of share-group state with Spark."),
+    "spark": Place("spark.command", "spark", "Make tables of share-group state with Spark."),
 }
 
 
@@ -109,5 +109,5 @@ def _alone(name: str, function: Callable[..., Any]) -> typer.Typer:
     return made
 
 
-#: Of every command.
+#: Options that ask any command for its help.
 HELP_NAMES: dict[str, list[str]] = {"help_option_names": ["-h", "--help"]}

@@ -41,7 +41,7 @@ class RecordBatches:
 
     @property
     def findings(self) -> list[dict[str, Any]]:
-        """What could not be read so far, as :attr:`share_state.Scan.findings`."""
+        """Findings about parts that could not be read so far, as :attr:`share_state.operate.analysis.Scan.findings`."""
         return self._scan.findings
 
     @property
@@ -53,7 +53,7 @@ class RecordBatches:
 def read(path: str | PathLike[str], *, batch_rows: int = 16_384) -> RecordBatches:
     """Read the records of a log on the disk, beside a writer if need be: ``SCHEMAS["input"]``. Nothing is locked or changed.
 
-    The path is one that :func:`share_state.scan_path` takes, and what is raised is the same. What cannot be read is skipped
-    and stands in ``findings`` afterwards.
+    The path is one that :func:`share_state.operate.analysis.scan_path` takes, and what is raised is the same. What cannot be read
+    is skipped and stands in ``findings`` afterwards.
     """
     return RecordBatches(_core.FrameScan(path, batch_rows=batch_rows))

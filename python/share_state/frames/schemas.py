@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from share_state import _core
-from share_state.extras import MissingPackageError, how_to_install
+from share_state.util.extras import MissingPackageError, how_to_install
 
 try:
     import pyarrow as pa

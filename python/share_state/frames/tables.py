@@ -13,8 +13,8 @@ from share_state.types import WallTime
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from share_state.analysis.anomaly import AnomalyConfig
-    from share_state.analysis.search import LogEndOffsets
+    from share_state.operate.analysis.anomaly import AnomalyConfig
+    from share_state.operate.analysis.search import LogEndOffsets
 
 __all__ = ["AsOf", "OnError", "anomalies", "decode", "history", "state"]
 
@@ -72,9 +72,9 @@ def anomalies(
 ) -> RowBatches:
     """Return the anomalies that the records show: one row each, ``SCHEMAS["anomalies"]``.
 
-    ``log_end_offsets`` and ``live_topics`` are those of :func:`share_state.anomalies`. An unspecified delivery limit is
-    inferred from all records of the input. If a task has only some state partitions, ``config.highest_released`` supplies what
-    the others show.
+    ``log_end_offsets`` and ``live_topics`` are those of :func:`share_state.operate.analysis.anomalies`. An unspecified delivery
+    limit is inferred from all records of the input. If a task has only some state partitions, ``config.highest_released``
+    supplies what the others show.
     """
     pump = _core.FramePump(
         "anomalies",

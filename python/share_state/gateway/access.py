@@ -115,12 +115,33 @@ def read_rules(path: Path) -> Access:
         ConfigError: it cannot be read, or a rule is not one; the text names it.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        return Access([_rule(row) for row in found["rules"]], [str(name) for name in found.get("superUsers", [])])
+        found = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+        return Access([_rule(row) for row in found.pop("rules")], _super_users(found))
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error}", field="acl_file", value=str(path)) from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} is not a table of access rules: {error}", field="acl_file", value=str(path)) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that an object has twice: the last would count, and a DENY be an ALLOW."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        message = f"a name twice among {', '.join(name for name, _ in pairs)}"
+        raise ValueError(message)
+    return found
+
+
+def _super_users(found: dict[str, Any]) -> list[str]:
+    """Take the super users of a table; a name that a table does not have is a mistake, above all a misspelt one."""
+    names = found.pop("superUsers", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) and ":" in name for name in names):
+        message = f"superUsers is {names!r}; expected a list of principals such as User:admin"
+        raise TypeError(message)
+    if found:
+        message = f"{', '.join(found)} is unknown; expected superUsers and rules"
+        raise ValueError(message)
+    return names
 
 
 def _rule(row: dict[str, Any]) -> Rule:

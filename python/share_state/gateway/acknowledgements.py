@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import Any
+from typing import Any, Final
 
+from share_state.gateway.net import Net
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.slices import Slices
 from share_state.gateway.topic_names import Names, TopicNames
 from share_state.kafka import codes
 
 __all__ = ["Acknowledgements", "Batches", "merged"]
 
+_SHARE_ACKNOWLEDGE: Final = 79
+
 #: First offset, last offset, types: one for the whole range or one each.
 Batches = list[tuple[int, int, bytes]]
 
 
-def merged(topics: list[dict[str, Any]]) -> tuple[dict[tuple[str, int], Batches], list[tuple[str, int]]]:
+async def merged(topics: list[dict[str, Any]], slices: Slices) -> tuple[dict[tuple[str, int], Batches], list[tuple[str, int]]]:
     """Take the partitions of a request apart; librdkafka names a topic, and a partition, several times.
 
     Returns:
@@ -25,16 +29,13 @@ def merged(topics: list[dict[str, Any]]) -> tuple[dict[tuple[str, int], Batches]
     """
     acknowledged: dict[tuple[str, int], Batches] = {}
     named: dict[tuple[str, int], None] = {}
-    for topic in topics:
-        topic_id = topic["topicId"]
-        for row in topic["partitions"]:
-            place = topic_id, row["partitionIndex"]
-            named[place] = None
-            if row["acknowledgementBatches"]:
-                acknowledged.setdefault(place, []).extend(
-                    (batch["firstOffset"], batch["lastOffset"], batch["acknowledgeTypes"])
-                    for batch in row["acknowledgementBatches"]
-                )
+    async for topic_id, row in slices.of((topic["topicId"], row) for topic in topics for row in topic["partitions"]):
+        place = topic_id, row["partitionIndex"]
+        named[place] = None
+        if row["acknowledgementBatches"]:
+            acknowledged.setdefault(place, []).extend(
+                (batch["firstOffset"], batch["lastOffset"], batch["acknowledgeTypes"]) for batch in row["acknowledgementBatches"]
+            )
     return acknowledged, list(named)
 
 
@@ -53,6 +54,7 @@ class Acknowledgements:
         member: str,
         *,
         is_renewal: bool,
+        net: Net,
     ) -> None:
         self._manager = manager
         self._names = names
@@ -60,34 +62,45 @@ class Acknowledgements:
         self._group = group
         self._member = member
         self._is_renewal = is_renewal
+        self._net = net
         self._outcomes: dict[tuple[str, int], int | asyncio.Future[int]] = {}
 
-    def begin(self, acknowledged: dict[tuple[str, int], Batches]) -> None:
-        """Acknowledge, all that can be without waiting."""
-        loop, counts = asyncio.get_running_loop(), self._manager.counts
-        for (topic_id, number), batches in acknowledged.items():
-            place = topic_id, number
+    async def begin(self, acknowledged: dict[tuple[str, int], Batches]) -> None:
+        """Acknowledge, all that can be without waiting for the disk."""
+        async for (topic_id, number), batches in self._net.slices.of(acknowledged.items()):
             for first, last, types in batches:
-                _count(counts.acknowledged_records, first, last, types)
-            code = TopicNames.error(self._client, self._names, topic_id, number)
-            if code == codes.NONE and not self._is_renewal and _renews(batches):
-                code = codes.INVALID_REQUEST
-            if code != codes.NONE:
-                self._outcomes[place] = code
-                continue
-            served = self._manager.serve(self._group, self._names[topic_id], number)
-            if served.is_ready:
-                self._outcomes[place] = self._manager.acknowledge(served, self._member, batches)
-            else:
-                # Not in memory since a restart: loaded, so that the state can say that the locks are gone.
-                self._outcomes[place] = loop.create_task(self._when_ready(topic_id, number, batches))
+                _count(self._manager.counts.acknowledged_records, first, last, types)
+            try:
+                self._outcomes[topic_id, number] = self._begin(topic_id, number, batches)
+            except Exception as wrong:  # noqa: BLE001  the others are acknowledged
+                self._outcomes[topic_id, number] = self._caught(wrong)
+
+    def _begin(self, topic_id: str, number: int, batches: Batches) -> int | asyncio.Future[int]:
+        code = TopicNames.error(self._client, self._names, topic_id, number)
+        if code == codes.NONE and not self._is_renewal and _renews(batches):
+            code = codes.INVALID_REQUEST
+        if code != codes.NONE:
+            return code
+        served = self._manager.serve(self._group, self._names[topic_id], number)
+        if served.is_ready:
+            return self._manager.acknowledge(served, self._member, batches)
+        # Not in memory since a restart: loaded, so that the state can say that the locks are gone.
+        return asyncio.get_running_loop().create_task(self._when_ready(topic_id, number, batches))
+
+    def _caught(self, wrong: Exception) -> int:
+        return self._net.caught(wrong, self._client, _SHARE_ACKNOWLEDGE, self._group)
 
     async def codes(self) -> dict[tuple[str, int], int]:
         """Return Kafka's code for each partition, once it is durable."""
         # One after the other: all are in progress, and none is begun by being waited for.
-        found = {place: outcome if isinstance(outcome, int) else await outcome for place, outcome in self._outcomes.items()}
+        found: dict[tuple[str, int], int] = {}
+        for place, outcome in self._outcomes.items():
+            try:
+                found[place] = outcome if isinstance(outcome, int) else await outcome
+            except Exception as wrong:  # noqa: BLE001  as in `begin`
+                found[place] = self._caught(wrong)
         counts = self._manager.counts
-        for (topic_id, _), code in found.items():
+        async for (topic_id, _), code in self._net.slices.of(found.items()):
             if topic_id in self._names:
                 counts.acknowledged[topic_id] += 1
                 if code != codes.NONE:

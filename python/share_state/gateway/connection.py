@@ -15,9 +15,10 @@ from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from share_state.errors import ShareStateError
-from share_state.gateway.limits import AnswerBytes, Limits, QueuedBytes
+from share_state.gateway.limits import AnswerBytes, Limits
 from share_state.gateway.requests import Client
 from share_state.kafka.framing import Frames
+from share_state.kafka.queued_bytes import QueuedBytes
 
 __all__ = ["ClientConnection", "Respond", "Serving"]
 

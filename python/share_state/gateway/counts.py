@@ -6,8 +6,9 @@ Everything is counted on the event loop's thread.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection
 
-from share_state.monitoring.exposition import Times
+from share_state.operate.monitoring.exposition import Times
 
 __all__ = ["Counts"]
 
@@ -19,6 +20,7 @@ class Counts:
         request_times: from a request's arrival to its answer, by API key; -1 stands for keys that are not served.
         request_errors: answers by API key and code, those without an error left out.
         malformed: requests that could not be read.
+        failures: exceptions in answering requests, by API key.
         fetched, fetch_failed: partitions in answers of ShareFetch, by topic id; those with an error.
         acknowledged, acknowledge_failed: partitions with acknowledgements, by topic id; those that were refused.
         acknowledged_records: records by the type of their acknowledgement, 0 to 4.
@@ -40,6 +42,7 @@ class Counts:
         self.request_times: defaultdict[int, Times] = defaultdict(Times)
         self.request_errors: Counter[tuple[int, int]] = Counter()
         self.malformed = 0
+        self.failures: Counter[int] = Counter()
         self.fetched: Counter[str] = Counter()
         self.fetch_failed: Counter[str] = Counter()
         self.acknowledged: Counter[str] = Counter()
@@ -59,3 +62,9 @@ class Counts:
         self.upstream_errors: Counter[int] = Counter()
         self.back_reads = 0
         self.truncations = 0
+
+    def keep(self, groups: Collection[str]) -> None:
+        """Forget what was counted of other groups: whoever may read any group makes up names of groups."""
+        for counted in (self.asked_partitions, self.acquired_partitions, self.acquire_times):
+            for group in counted.keys() - groups:
+                del counted[group]

@@ -2,43 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import struct
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, Protocol
 
-from share_state._core import decode_message, encode_message
+from share_state._core import decode_message, encode_message, encode_share_fetch_answer
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.counts import Counts
 from share_state.gateway.limits import Limits, WorkBytes
+from share_state.gateway.net import Net
+from share_state.gateway.refusals import REFUSALS
 from share_state.gateway.requests import Client
 from share_state.kafka import codes
+from share_state.kafka.client.apis import FETCH, PRODUCE, SASL_HANDSHAKE, SHARE_ACKNOWLEDGE, SHARE_FETCH, VERSIONS, spoken
 from share_state.kafka.framing import Request, request_of, response_bytes
+from share_state.kafka.logins import longest_of_stranger
 
-__all__ = ["API_VERSIONS", "MAX_STRANGERS_FRAME", "SHARE_FETCH", "Api", "Dispatch"]
+__all__ = ["Api", "Dispatch"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
-API_VERSIONS: Final = 18
-SHARE_FETCH: Final = 78
-SASL_HANDSHAKE: Final = 17
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
 #: ShareFetch and ShareAcknowledge: their lists of acknowledgements may be long.
-_ACKNOWLEDGING: Final = frozenset({SHARE_FETCH, 79})
-#: The longest request of somebody who is not let in yet, bytes (``sasl.server.max.receive.size``).
-MAX_STRANGERS_FRAME: Final = 512 << 10
+_ACKNOWLEDGING: Final = frozenset({SHARE_FETCH, SHARE_ACKNOWLEDGE})
 _TOO_LATE: Final = "The client is logged in already"
 
 #: Produce and Fetch. librdkafka takes a broker without them for one too old for records with headers, and never starts. It
 #: sends neither; who does needs the relay, or the upstream.
-_LISTED: Final = {0: (3, 9), 1: (4, 12)}
+_LISTED: Final = {PRODUCE: spoken(PRODUCE, until=9), FETCH: spoken(FETCH, until=12)}
 
 #: Answers a message with a message.
 Handler = Callable[[Client, int, dict[str, Any]], Awaitable[dict[str, Any]]]
-#: Answers a frame with a frame, without taking it apart.
-Opaque = Callable[[Client, bytes], Awaitable[bytes | None]]
+
+
+class Relays(Protocol):
+    """Answers frames with frames, without taking them apart."""
+
+    async def respond(self, client: Client, payload: bytes) -> bytes | None:
+        """Answer a request; ``None`` ends the connection."""
+
+    def refuse(self, payload: bytes, code: int, client: Client) -> bytes | None:
+        """Answer it with an error."""
 
 
 class Api(NamedTuple):
@@ -55,24 +63,25 @@ class Dispatch:
     Args:
         apis: the requests by key, without ApiVersions and ShareFetch.
         share_fetch: answers ShareFetch with a whole frame: client, version, correlation id, message.
-        share_fetch_versions: its oldest and newest version.
         features: gives the features that ApiVersions tells, for its version.
         limits: what clients may take up.
         counts: where requests are counted.
+        net: catches what handlers raise.
 
     Attributes:
-        relayed: answers what is not in the table, and the versions of that; nothing by default.
+        relay: answers what is not in the table; nothing by default.
+        relayed_versions: the versions of that.
     """
 
     def __init__(
         self,
         apis: dict[int, Api],
         share_fetch: Callable[[Client, int, int, dict[str, Any]], Awaitable[bytes]],
-        share_fetch_versions: tuple[int, int],
         features: Callable[[int], dict[str, Any]],
         *,
         limits: Limits,
         counts: Counts,
+        net: Net,
     ) -> None:
         self._apis = apis
         self._share_fetch = share_fetch
@@ -81,11 +90,12 @@ class Dispatch:
         self._work = WorkBytes(limits.work)
         self._logins: dict[int, tuple[int, int]] = {}
         self._versions = {key: (api.oldest, api.newest) for key, api in apis.items()}
-        self._versions[API_VERSIONS] = (0, 4)
-        self._versions[SHARE_FETCH] = share_fetch_versions
-        self.relayed: Opaque | None = None
+        self._versions[VERSIONS] = spoken(VERSIONS, until=4)
+        self._versions[SHARE_FETCH] = spoken(SHARE_FETCH)
+        self.relay: Relays | None = None
         self.relayed_versions: dict[int, tuple[int, int]] = {}
         self._counts = counts
+        self._net = net
 
     async def respond(self, client: Client, payload: bytes) -> bytes | None:
         """Answer a request.
@@ -108,36 +118,60 @@ class Dispatch:
 
     async def _respond(self, client: Client, api_key: int, version: int, payload: bytes) -> bytes | None:
         oldest, newest = self._versions.get(api_key, (0, -1))
-        if api_key == API_VERSIONS:
+        if api_key == VERSIONS:
             return self._api_versions(client, request_of(payload))
         if api_key in self._logins:
             return self._too_late(request_of(payload))
         if not oldest <= version <= newest:
             low, high = self.relayed_versions.get(api_key, (0, -1))
-            if self.relayed is not None and low <= version <= high:
-                if client.may(Operation.ALL, Resource.CLUSTER, CLUSTER_NAME):
-                    return await self.relayed(client, payload)
-                raise UnsupportedVersionError(
-                    f"request {api_key} goes upstream, where {client.principal} needs permission for everything"
-                )
+            if self.relay is not None and low <= version <= high:
+                return await self._relayed(self.relay, client, payload)
             hint = "; it is upstream's, and there is no relay" if api_key in _LISTED else ""
             raise UnsupportedVersionError(f"request {api_key} version {version} is not served{hint}")
         request = request_of(payload)
         client.client_id = request.client_id
-        try:
+        with self._malformed(client, api_key, version):
             # What follows a message is skipped, as Kafka does: librdkafka sends more than there is in some versions.
-            asked = decode_message(api_key, version, request.body, trailing=True)
+            elements = self._limits.elements
+            asked = decode_message(api_key, version, request.body, trailing=True, max_elements=elements)
+        return await self._answered(client, request, asked)
+
+    @contextlib.contextmanager
+    def _malformed(self, client: Client, api_key: int, version: int) -> Iterator[None]:
+        """Count a request that cannot be read, and say which it is."""
+        try:
+            yield
         except WireDecodeError as wrong:
             self._counts.malformed += 1
             message = f"request {api_key} version {version} of {client.client_id!r}: {wrong}"
             raise WireDecodeError(message, position=wrong.position, kind=wrong.kind) from None
-        if api_key == SHARE_FETCH:
-            return await self._share_fetch(client, version, request.correlation_id, asked)
-        answer = await self._apis[api_key].handler(client, version, asked)
-        if code := answer.get("errorCode"):
-            self._counts.request_errors[api_key, code] += 1
-        body = encode_message(api_key, version, answer, response=True)
-        return response_bytes(api_key, version, request.correlation_id, body)
+
+    async def _relayed(self, relay: Relays, client: Client, payload: bytes) -> bytes | None:
+        """Have a request passed on, for a client that may do everything: upstream sees one account for all."""
+        with self._malformed(client, *_KEY.unpack_from(payload)):
+            if client.may(Operation.ALL, Resource.CLUSTER, CLUSTER_NAME):
+                return await relay.respond(client, payload)
+            _LOG.warning("a request was not forwarded: permission for everything is needed: %s", client)
+            return relay.refuse(payload, codes.CLUSTER_AUTHORIZATION_FAILED, client)
+
+    async def _answered(self, client: Client, request: Request, asked: dict[str, Any]) -> bytes:
+        """Have a handler answer; what it raises is a fault of ours, and becomes the answer."""
+        api_key, version, correlation_id = request.api_key, request.version, request.correlation_id
+        try:
+            if api_key == SHARE_FETCH:
+                return await self._share_fetch(client, version, correlation_id, asked)
+            answer = await self._apis[api_key].handler(client, version, asked)
+            body = await self._net.encoded(api_key, version, answer)
+        except Exception as wrong:  # noqa: BLE001  the connection lives
+            code = self._net.caught(wrong, client, api_key, _group_in(asked))
+            if api_key == SHARE_FETCH:
+                self._counts.request_errors[api_key, code] += 1
+                return encode_share_fetch_answer(version, correlation_id, [], lock_timeout_ms=0, error_code=code)
+            answer = REFUSALS[api_key](asked, code)
+            body = encode_message(api_key, version, answer, response=True)
+        if error_code := answer.get("errorCode"):
+            self._counts.request_errors[api_key, error_code] += 1
+        return response_bytes(api_key, version, correlation_id, body)
 
     def offer_logins(self, versions: Mapping[int, tuple[int, int]]) -> None:
         """List the requests of a login, which are answered before; who is let in sends none."""
@@ -147,9 +181,9 @@ class Dispatch:
         """Return the bytes that a request of a client may have; ``None`` while its API key is not known."""
         limits = self._limits
         if client.login is not None:
-            return MAX_STRANGERS_FRAME
+            return longest_of_stranger(api_key)
         if api_key is None:
-            return limits.relayed_frame if self.relayed is not None else limits.frame
+            return limits.relayed_frame if self.relay is not None else limits.frame
         if api_key in _ACKNOWLEDGING:
             return limits.frame
         return limits.relayed_frame if api_key in self.relayed_versions and api_key not in self._versions else limits.other_frame
@@ -170,23 +204,29 @@ class Dispatch:
         return response_bytes(request.api_key, request.version, request.correlation_id, body)
 
     def _api_versions(self, client: Client, request: Request) -> bytes:
-        oldest, newest = self._versions[API_VERSIONS]
+        oldest, newest = self._versions[VERSIONS]
         keys = [{"apiKey": key, "minVersion": low, "maxVersion": high} for key, (low, high) in sorted(self.offered().items())]
         answer: dict[str, Any] = {"errorCode": codes.NONE, "apiKeys": keys, "throttleTimeMs": 0}
         version = request.version
         if not oldest <= version <= newest:
-            # Answered in version 0, so that the client can choose another one.
+            # Answered in version 0, so that the client can choose another one, of this request alone (KIP-511).
             answer["errorCode"], version = codes.UNSUPPORTED_VERSION, 0
+            answer["apiKeys"] = [key for key in keys if key["apiKey"] == VERSIONS]
         elif version >= _FIRST_FLEXIBLE:
-            asked = decode_message(API_VERSIONS, version, request.body, trailing=True)
+            asked = decode_message(VERSIONS, version, request.body, trailing=True)
             software = asked["clientSoftwareName"], asked["clientSoftwareVersion"]
             if all(_is_software_name(name) for name in software):
                 client.software = " ".join(software)
                 answer |= self._features(version)
             else:
                 answer |= {"errorCode": codes.INVALID_REQUEST, "apiKeys": []}
-        body = encode_message(API_VERSIONS, version, answer, response=True)
-        return response_bytes(API_VERSIONS, version, request.correlation_id, body)
+        body = encode_message(VERSIONS, version, answer, response=True)
+        return response_bytes(VERSIONS, version, request.correlation_id, body)
+
+
+def _group_in(asked: dict[str, Any]) -> object:
+    """Return the group, or the groups, that a request names; ``None`` for none."""
+    return next((asked[name] for name in ("groupId", "groupIds", "groups", "groupsNames") if name in asked), None)
 
 
 def _is_software_name(name: str) -> bool:

@@ -12,23 +12,23 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self
 
 from share_state._core import ShareSessions
-from share_state.closing import cancel_all
-from share_state.extras import require
 from share_state.gateway import waiting_fetch
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.configs import Configs
 from share_state.gateway.connection import Serving
 from share_state.gateway.counts import Counts
-from share_state.gateway.discovery import Discovery
+from share_state.gateway.discovery import Discovery, features
 from share_state.gateway.dispatch import Api, Dispatch
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.group_descriptions import GroupDescriptions
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
-from share_state.gateway.limits import AnswerBytes, QueuedBytes
+from share_state.gateway.log_offsets import LogOffsets
 from share_state.gateway.monitoring import Monitoring
+from share_state.gateway.net import Net
 from share_state.gateway.offsets import Offsets
 from share_state.gateway.options import GatewayOptions
+from share_state.gateway.ordinary_groups import OrdinaryGroups
 from share_state.gateway.readings import Parts
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
@@ -38,20 +38,30 @@ from share_state.gateway.share_fetch import ShareFetch
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.start_offsets import StartOffsets
 from share_state.gateway.stores import open_stores
+from share_state.gateway.topic_configs import TopicConfigs
 from share_state.gateway.topic_names import TopicNames
+from share_state.gateway.topic_watch import TopicWatch
 from share_state.gateway.truncation import Truncation
+from share_state.gateway.upstream.claim import Claim
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import TopicRegistry
-from share_state.kafka.peers import Address
-from share_state.tidying import ROUND_SECONDS, tidy
+from share_state.kafka.client import apis
+from share_state.kafka.client.peers import Address
+from share_state.kafka.queued_bytes import QueuedBytes
+from share_state.util.admission import Admission, connections_allowed
+from share_state.util.closing import cancel_all
+from share_state.util.extras import require
+from share_state.util.tidying import ROUND_SECONDS, tidy
 
 __all__ = ["ShareGateway", "serve_in_thread"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
+#: Newest versions that are answered, where the codec has newer ones.
+_SERVED_UNTIL: Final = {apis.LIST_OFFSETS: 7, apis.DELETE_GROUPS: 2, apis.DESCRIBE_CLUSTER: 1}
 #: So many calls may wait for the disk at once: writes of share partitions are one of them, heartbeats the others.
 _WORKERS: Final = 16
-#: Seconds between two looks at the topics upstream (``metadata.max.age.ms`` is five minutes; new partitions wait for it).
+#: Seconds between two looks at every topic that clients were told of (``metadata.max.age.ms`` is five minutes).
 _REFRESH: Final = 30.0
 #: Seconds after which a topic that upstream does not know any more counts as deleted (``topic.deletion.grace.ms``).
 _DELETION_GRACE: Final = 300.0
@@ -59,7 +69,6 @@ _DELETION_GRACE: Final = 300.0
 _SILENT_RING: Final = 60.0
 _SILENT_PARTITION: Final = 300.0
 _FETCH_MAX_BYTES: Final = 57_671_680
-_MAX_SESSIONS: Final = 2000
 
 
 class ShareGateway:
@@ -94,34 +103,44 @@ class ShareGateway:
             self._registry = TopicRegistry(directory)
             self._configs = GroupConfigs(directory, options.groups, options.broker)
             self._stack = opened.pop_all()
-
         self._upstream = Upstream(options.upstream, options.upstream_security, self._registry)
         self._upstream.changed = self._topics_changed
         self.counts = Counts()
-        self._answers = AnswerBytes(options.limits.answers)
         self._readers = Readers(self._upstream, self._registry, self.counts)
-        start_offsets = StartOffsets(self._upstream)
         self.manager = SharePartitionManager(
             self._store,
             self._executor,
             self._readers,
             self._configs,
             generation=self.identity.generation,
-            start_offsets=start_offsets,
+            start_offsets=StartOffsets(self._upstream),
             counts=self.counts,
         )
-        truncation = Truncation(self._store, self._executor, self.manager, rewinds=options.on_truncation == "rewind")
-        self._readers.truncated = truncation.begin
+        rewinds = options.on_truncation == "rewind"
+        self._readers.truncated = Truncation(self._store, self._executor, self.manager, rewinds=rewinds).begin
         self.manager.wake = lambda served: waiting_fetch.wake(self.manager, served)
-        self.sessions = ShareSessions(int(options.broker.get("group.share.max.share.sessions", _MAX_SESSIONS)))
-        self._groups = Groups(groups, self._store, self._executor, self._upstream, self.manager)
-        self._relay = Relay(self._upstream, self._registry, options) if options.relay else None
-        self._discovery = Discovery(self._upstream, self.identity, options.node_id, options.advertised, self._relay)
+        self.sessions = ShareSessions(options.max_share_sessions)
+        self._net = Net(self.counts, options.limits)
+        self._answers = self._net.answers
+        self._watch = TopicWatch(self._upstream, groups, lambda: {served.reader.topic for served in self.manager.all()})
+        self._relay = Relay(self._upstream, self._registry, options, counts=self.counts, net=self._net) if options.relay else None
+        self._ordinary = None if self._relay is None else OrdinaryGroups(self._relay)
+        stores = groups, self._store, self._executor
+        self._groups = Groups(*stores, self._upstream, self.manager, net=self._net, ordinary=self._ordinary)
+        self._discovery = Discovery(
+            self._upstream, self.identity, options.node_id, advertised=options.advertised, relay=self._relay, net=self._net
+        )
+        self._claim = Claim(self._upstream, self.identity.cluster_id, alongside=options.alongside)
         self.dispatch = self._table()
-        self.authentication = Authentication(self.dispatch, options.users, options.tokens)
+        limits = options.limits
+        allowed = connections_allowed(limits.connections, _LOG, descriptors=2 if options.relay else 1)
+        admission = Admission(allowed, limits.address_connections, limits.principal_connections)
+        self.authentication = Authentication(self.dispatch, options.users, options.tokens, admission)
         queued = QueuedBytes(options.limits.queued)
         serving = Serving(self.authentication.respond, self.dispatch.longest, options.limits, queued, self._answers)
-        self.server = Server(serving, self.authentication.meet, self._gone, options.access, ssl_context=options.ssl_context)
+        self.server = Server(
+            serving, self.authentication.meet, self._gone, options.access, admission, ssl_context=options.ssl_context
+        )
         self._monitoring = None if options.metrics is None else Monitoring(self._parts(queued))
         #: Where metrics are served, once they are.
         self.metrics_address: Address | None = None
@@ -150,6 +169,7 @@ class ShareGateway:
 
         Raises:
             OSError: the address cannot be listened on.
+            StoreError: another gateway serves this upstream, and must not (``alongside``).
         """
         for group in self._configs.names():
             self._groups.store.set_group_config(group, self._configs.of(group))
@@ -157,13 +177,15 @@ class ShareGateway:
             await self._upstream.topics(self._upstream.names())
         except UpstreamError as lost:
             _LOG.warning("upstream cannot be reached yet: %s", lost)
+        await self._claim.take()
         if self._relay is not None:
-            self.dispatch.relayed = self._relay.respond
+            self._relay.is_share_group = lambda group: self._groups.store.describe(group) is not None
+            self.dispatch.relay = self._relay
+            self._relay.topics_changed = self._watch.look
             self.dispatch.relayed_versions = await self._relay.versions()
         self._groups.start()
-        for work in (self._tidy(), self._refresh(), self._forget()):
-            task = asyncio.get_running_loop().create_task(work)
-            self._tasks.add(task)
+        works = self._tidy(), self._refresh(), self._forget(), self._watch.run()
+        self._tasks.update(asyncio.get_running_loop().create_task(work) for work in works)
         if self._monitoring is not None and self.options.metrics is not None:
             self.metrics_address = await self._monitoring.start(*self.options.metrics)
         self._address = await self.server.start(*self.options.listen)
@@ -179,6 +201,7 @@ class ShareGateway:
         await self._groups.close()
         await self._readers.close()
         await self.manager.close()
+        await self._claim.close()
         if self._relay is not None:
             await self._relay.close()
         await self._upstream.close()
@@ -201,36 +224,40 @@ class ShareGateway:
             max_bytes=_FETCH_MAX_BYTES,
             answers=self._answers,
             counts=self.counts,
+            net=self._net,
         )
-        acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs)
-        offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager)
-        configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id)
+        acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs, net=self._net)
+        offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager, net=self._net)
+        topics = TopicConfigs(self._upstream, relays=self.options.relay)
+        configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id, topics, net=self._net)
         groups, discovery = self._groups, self._discovery
-        descriptions = GroupDescriptions(groups, self._upstream)
+        descriptions = GroupDescriptions(groups, self._upstream, net=self._net, ordinary=self._ordinary)
 
         async def acknowledged(client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
             return await acknowledge.answer(client, asked)
 
-        apis = {
-            2: Api(1, 7, offsets.list_offsets),
-            3: Api(0, 13, discovery.metadata),
-            10: Api(0, 6, discovery.find_coordinator),
-            15: Api(0, 6, descriptions.describe_classic),
-            16: Api(0, 5, descriptions.list_groups),
-            32: Api(1, 4, configs.describe),
-            42: Api(0, 2, groups.delete),
-            44: Api(0, 1, configs.alter),
-            60: Api(0, 1, discovery.describe_cluster),
-            74: Api(0, 1, configs.list_resources),
-            76: Api(1, 1, groups.heartbeat),
-            77: Api(1, 1, descriptions.describe),
-            79: Api(1, 2, acknowledged),
-            90: Api(0, 1, offsets.describe),
-            91: Api(0, 0, offsets.alter),
-            92: Api(0, 0, offsets.delete),
+        handlers = {
+            apis.LIST_OFFSETS: LogOffsets(self._upstream, self._net).list_offsets,
+            apis.METADATA: discovery.metadata,
+            apis.FIND_COORDINATOR: discovery.find_coordinator,
+            apis.DESCRIBE_GROUPS: descriptions.describe_classic,
+            apis.LIST_GROUPS: descriptions.list_groups,
+            apis.DESCRIBE_CONFIGS: configs.describe,
+            apis.ALTER_CONFIGS: configs.replace,
+            apis.DELETE_GROUPS: groups.delete,
+            apis.INCREMENTAL_ALTER_CONFIGS: configs.alter,
+            apis.DESCRIBE_CLUSTER: discovery.describe_cluster,
+            apis.LIST_CONFIG_RESOURCES: configs.list_resources,
+            apis.SHARE_GROUP_HEARTBEAT: groups.heartbeat,
+            apis.DESCRIBE_SHARE_GROUPS: descriptions.describe,
+            apis.SHARE_ACKNOWLEDGE: acknowledged,
+            apis.DESCRIBE_SHARE_GROUP_OFFSETS: offsets.describe,
+            apis.ALTER_SHARE_GROUP_OFFSETS: offsets.alter,
+            apis.DELETE_SHARE_GROUP_OFFSETS: offsets.delete,
         }
         self._fetches, self._offsets = fetch, offsets
-        return Dispatch(apis, fetch.answer, (1, 2), _features, limits=self.options.limits, counts=self.counts)
+        answered = {key: Api(*apis.spoken(key, until=_SERVED_UNTIL.get(key)), handler) for key, handler in handlers.items()}
+        return Dispatch(answered, fetch.answer, features, limits=self.options.limits, counts=self.counts, net=self._net)
 
     def _parts(self, queued: QueuedBytes) -> Parts:
         return Parts(
@@ -268,11 +295,14 @@ class ShareGateway:
             await self._groups.topics_deleted(await self._deleted.get())
 
     async def _refresh(self) -> None:
-        """Check the topics of groups periodically, for new partitions and for topics that were created again."""
+        """Check every topic periodically, also for those that were deleted, and give memory back."""
         while True:
             await asyncio.sleep(_REFRESH)
             self._readers.sweep(time.monotonic() - _SILENT_RING)
             self.manager.sweep(time.monotonic() - _SILENT_PARTITION)
+            groups = {group for group, _ in self._groups.store.groups()}
+            self.counts.keep(groups)
+            self._configs.keep(groups)
             try:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)
@@ -284,19 +314,6 @@ class ShareGateway:
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             await asyncio.get_running_loop().run_in_executor(self._executor, tidy, self._store, _LOG.warning)
-
-
-def _features(version: int) -> dict[str, Any]:
-    """Tell that there are share groups, for people who look; no client does."""
-    supported = [{"name": "share.version", "minVersion": 0, "maxVersion": 1}]
-    finalized = [{"name": "share.version", "maxVersionLevel": 1, "minVersionLevel": 1}]
-    # Older clients refuse a feature whose least version is 0.
-    has_zero = version >= 4  # noqa: PLR2004
-    return {
-        **({"supportedFeatures": supported} if has_zero else {}),
-        "finalizedFeaturesEpoch": 0,
-        "finalizedFeatures": finalized,
-    }
 
 
 @contextlib.contextmanager

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from share_state._core import GroupConfig
-from share_state.errors import StoreError
-from share_state.gateway.files import read_json, write_json
+from share_state._core import GroupConfig, effective_group_config
+from share_state.errors import ConfigError
+from share_state.gateway.files import Content, read_json, text, write_json
+from share_state.logs import named
 
 __all__ = ["GroupConfigs"]
 
+_LOG: Final = logging.getLogger("share_state.gateway")
 _FILE: Final = "group-configs.json"
-_FORMAT: Final = 1
+_NAMES: Final = frozenset(effective_group_config({}, {}))
 
 
 class GroupConfigs:
     """Dynamic configurations of groups by name (Kafka: ``GroupConfigManager``).
+
+    What is stored and cannot be read, because another release has set it, is shown as it is; the default is in force instead.
 
     Args:
         directory: where they are kept.
@@ -29,13 +34,14 @@ class GroupConfigs:
         self.defaults = dict(defaults)
         self.broker = dict(broker)
         self._path = directory / _FILE
-        found = read_json(self._path) or {"format": _FORMAT, "groups": {}}
-        if found.get("format") != _FORMAT or not isinstance(found.get("groups"), dict):
-            raise StoreError(f"{self._path} has a format that this release does not know")
+        found = read_json(self._path, _check) or {"groups": {}}
         self._groups: dict[str, dict[str, str]] = found["groups"]
+        for group, settings in self._groups.items():
+            for wrong in filter(None, map(_wrong, settings, settings.values())):
+                _LOG.error("a stored configuration cannot be read, and the default holds: %s: %s", wrong, named(group=group))
         self._resolved: dict[str, GroupConfig] = {}
-        #: Called with the name of a group whose configuration has changed.
-        self.changed: Callable[[str], None] = lambda _group: None
+        #: Called with the names of groups whose configurations have changed.
+        self.changed: Callable[[Collection[str]], None] = lambda _groups: None
 
     def names(self) -> list[str]:
         """Return the groups that have set something, whether they exist or not."""
@@ -47,7 +53,8 @@ class GroupConfigs:
 
     def of(self, group: str) -> dict[str, str]:
         """Return what the group has set over the defaults."""
-        return {**self.defaults, **self._groups.get(group, {})}
+        settings = self._groups.get(group, {})
+        return self.defaults | {name: value for name, value in settings.items() if _wrong(name, value) is None}
 
     def resolved(self, group: str) -> GroupConfig:
         """Return the values in force, clamped to the broker's bounds (KIP-1240)."""
@@ -58,15 +65,50 @@ class GroupConfigs:
             found = self._resolved[group] = GroupConfig.from_kafka(settings, self.broker)
         return found
 
-    def replace(self, group: str, settings: Mapping[str, str]) -> None:
-        """Make ``settings`` all that the group has set, durably. Blocks for the disk.
+    def keep(self, groups: Collection[str]) -> None:
+        """Forget the values in force of other groups; those that are asked for again are looked up again."""
+        self._resolved = {group: config for group, config in self._resolved.items() if group in groups}
+
+    def replace(self, changes: Mapping[str, Mapping[str, str]]) -> None:
+        """Make these settings all that the groups of these names have set, durably, in one write. Blocks for the disk.
 
         Raises:
             StoreError: it cannot be written; nothing has changed.
         """
-        groups = {**self._groups, group: dict(settings)}
-        if not settings:
-            del groups[group]
-        write_json(self._path, {"format": _FORMAT, "groups": groups})
+        groups = {**self._groups, **{group: dict(settings) for group, settings in changes.items()}}
+        groups = {group: settings for group, settings in groups.items() if settings}
+        write_json(self._path, {"groups": groups})
         self._groups = groups
-        self._resolved.pop(group, None)
+        for group in changes:
+            self._resolved.pop(group, None)
+
+
+def _wrong(name: str, value: str) -> ConfigError | None:
+    """Return what keeps a value from being in force, but for the bounds of the broker, to which it is clamped."""
+    if name not in _NAMES:
+        return ConfigError(f"{name} is not a configuration of a group", field=name)
+    try:
+        GroupConfig.from_kafka({name: value})
+    except ConfigError as wrong:
+        return wrong
+    return None
+
+
+def _check(content: Content, is_checked: bool) -> None:
+    groups = content.get("groups")
+    if content.keys() != {"groups"} or not isinstance(groups, dict):
+        message = "expected groups by name"
+        raise ValueError(message)
+    for group, settings in groups.items():
+        text("a group", group)
+        if not isinstance(settings, dict):
+            message = f"group {group!r} has not the settings of a group"
+            raise TypeError(message)
+        for name, value in settings.items():
+            text(f"a name of group {group!r}", name)
+            text(f"{name} of group {group!r}", value, least=0)
+            wrong = _wrong(name, value)
+            # No request of any release sets a name that there is not, or a number beyond Kafka's bounds.
+            if wrong is not None and not is_checked and (wrong.value is None or wrong.maximum is not None):
+                message = f"group {group!r}: {wrong}"
+                raise ValueError(message)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -16,6 +17,9 @@ from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
+from share_state.gateway.net import Net
+from share_state.gateway.ordinary_groups import OrdinaryGroups
+from share_state.gateway.refusals import refused_heartbeat
 from share_state.gateway.requests import Client, is_member_id
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
@@ -23,10 +27,15 @@ from share_state.kafka import codes
 from share_state.logs import named
 from share_state.types import HeartbeatAnswer, SharePartitionKey
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "not_share_group"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
+_JOIN: Final = 0
+_UNKNOWN: Final = frozenset({codes.UNKNOWN_MEMBER_ID, codes.GROUP_ID_NOT_FOUND})
 _LEAVE: Final = -1
+_DELETE_GROUPS: Final = 42
+#: Topics that one line of the log names.
+_NAMED: Final = 10
 
 
 class Groups:
@@ -38,6 +47,8 @@ class Groups:
         executor: where calls run that wait for a disk.
         upstream: the cluster with the topics.
         manager: the share partitions in memory.
+        net: catches what a group raises.
+        ordinary: groups of other kinds, where clients reach them through the gateway.
     """
 
     def __init__(
@@ -47,6 +58,9 @@ class Groups:
         executor: ThreadPoolExecutor,
         upstream: Upstream,
         manager: SharePartitionManager,
+        *,
+        net: Net,
+        ordinary: OrdinaryGroups | None = None,
     ) -> None:
         self.store = groups
         #: Whether the last decision that had to become durable did not.
@@ -55,6 +69,8 @@ class Groups:
         self._executor = executor
         self._upstream = upstream
         self._manager = manager
+        self._net = net
+        self._ordinary = ordinary
         #: Only as long as somebody waits: groups come and go.
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._timer: asyncio.TimerHandle | None = None
@@ -89,11 +105,14 @@ class Groups:
         """Answer ShareGroupHeartbeat (RPC 76)."""
         group, member, topics = asked["groupId"], asked["memberId"], asked["subscribedTopicNames"]
         if not client.may(Operation.READ, Resource.GROUP, group):
-            return _refused(codes.GROUP_AUTHORIZATION_FAILED)
-        if topics is not None and not all(client.may(Operation.DESCRIBE, Resource.TOPIC, name) for name in topics):
-            return _refused(codes.TOPIC_AUTHORIZATION_FAILED)
+            return refused_heartbeat(codes.GROUP_AUTHORIZATION_FAILED)
+        if topics is not None and (said := sum(map(len, topics)) + len(topics)) > self._net.limits.subscription:
+            text = f"the subscribed topics have {said} characters, expected at most {self._net.limits.subscription}"
+            return refused_heartbeat(codes.INVALID_REQUEST, text)
+        if topics is not None and not all(client.sees(name) for name in topics):
+            return refused_heartbeat(codes.TOPIC_AUTHORIZATION_FAILED)
         if not is_member_id(member):
-            return _refused(codes.INVALID_REQUEST)
+            return refused_heartbeat(codes.INVALID_REQUEST)
         if topics:
             await self._learn(topics)
         try:
@@ -102,7 +121,7 @@ class Groups:
             await self.durable(answer.ticket)
         except ShareStateError as failed:
             _LOG.error("a heartbeat is not durable: %s: %s %s", failed, named(group=group, member=member), client)
-            return _refused(codes.COORDINATOR_NOT_AVAILABLE)
+            return refused_heartbeat(codes.COORDINATOR_NOT_AVAILABLE)
         assignment = None
         if answer.assignment is not None:
             rows = [{"topicId": topic_id, "partitions": partitions} for topic_id, partitions in answer.assignment]
@@ -116,9 +135,20 @@ class Groups:
             "assignment": assignment,
         }
 
+    async def is_other_kind(self, group: str) -> bool:
+        """Say whether a name is that of an ordinary group.
+
+        Raises:
+            CoordinatorUnavailableError: upstream does not say.
+        """
+        return self._ordinary is not None and self.store.describe(group) is None and await self._ordinary.holds(group)
+
     async def _heard(self, client: Client, asked: dict[str, Any]) -> HeartbeatAnswer:
         group, member, epoch, topics = asked["groupId"], asked["memberId"], asked["memberEpoch"], asked["subscribedTopicNames"]
         initialized: list[tuple[str, int]] = []
+        other_kind = HeartbeatAnswer(codes.GROUP_ID_NOT_FOUND, not_share_group(group), 0, 0, None, 0)
+        if epoch == _JOIN and await self.is_other_kind(group):
+            return other_kind
         if epoch != _LEAVE:
             wanted = self.store.to_initialize(group=group, member=member, member_epoch=epoch, topics=topics)
             if wanted:
@@ -137,30 +167,52 @@ class Groups:
             initialized=initialized,
         )
         self._arm()
+        if answer.error_code in _UNKNOWN and await self.is_other_kind(group):
+            return other_kind
         return answer
 
     async def delete(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Answer DeleteGroups (RPC 42)."""
-        rows = []
-        for group in asked["groupsNames"]:
-            code = codes.GROUP_AUTHORIZATION_FAILED
-            if client.may(Operation.DELETE, Resource.GROUP, group):
-                async with self.turn(group):
-                    code = await self._delete(group)
-            rows.append({"groupId": group, "errorCode": code, "errorMessage": None})
-        return {"results": rows}
+        """Answer DeleteGroups (RPC 42), with one write for each step, however many groups there are."""
 
-    async def delete_states(self, group: str, partitions: Sequence[tuple[str, int]]) -> int:
-        """Delete states of share partitions; returns the first code that is none of success."""
-        keys = [SharePartitionKey(group, topic_id, partition) for topic_id, partition in partitions]
-        self._manager.drop_group(group, {topic_id for topic_id, _ in partitions})
+        def row(group: str, code: int) -> dict[str, Any]:
+            return {"groupId": group, "errorCode": code, "errorMessage": None}
+
+        async def begin(group: str) -> dict[str, Any]:
+            if group not in allowed:
+                return row(group, codes.GROUP_AUTHORIZATION_FAILED)
+            code, partitions, ticket = self.store.begin_delete_group(group, wall_ms=wall_ms())
+            if code == codes.NONE:
+                begun[group], tickets[group] = partitions, ticket
+            return row(group, code)
+
+        # As Kafka: a group is answered once.
+        groups = dict.fromkeys(asked["groupsNames"])
+        allowed = {group async for group in self._net.slices.of(groups) if client.may(Operation.DELETE, Resource.GROUP, group)}
+        begun: dict[str, list[tuple[str, int]]] = {}
+        tickets: dict[str, int] = {}
+        async with self._all_turns(allowed):
+            rows = await self._net.rows(client, _DELETE_GROUPS, groups, begin, row)
+            told = await self._delete(begun, max(tickets.values(), default=0))
+        if self._ordinary is not None:
+            others = [one["groupId"] for one in rows if one["errorCode"] == codes.GROUP_ID_NOT_FOUND]
+            told |= await self._ordinary.delete(others)
+        return {"results": [row(one["groupId"], told.get(one["groupId"], one["errorCode"])) for one in rows]}
+
+    async def delete_states(self, keys: Sequence[SharePartitionKey]) -> dict[tuple[str, str], int]:
+        """Delete states of share partitions, with one write; returns the first code of each group and topic that failed."""
+        if not keys:
+            return {}
+        self._manager.drop_topics({(key.group, key.topic_id) for key in keys})
         outcomes = await self._in_thread(lambda: self._states.delete_states(keys))
-        failed = [outcome for outcome in outcomes if outcome is not None]
-        return (failed[0].kafka_code or codes.UNKNOWN_SERVER_ERROR) if failed else codes.NONE
+        failed: dict[tuple[str, str], int] = {}
+        for key, outcome in zip(keys, outcomes, strict=False):
+            if outcome is not None:
+                failed.setdefault((key.group, key.topic_id), outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR)
+        return failed
 
-    async def initialize_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
+    async def reset_states(self, requests: Sequence[tuple[SharePartitionKey, int, int]]) -> list[int]:
         """Initialise states, which replaces existing ones; returns a code for each."""
-        outcomes = await self._in_thread(lambda: self._states.initialize_states(requests))
+        outcomes = await self._in_thread(lambda: self._states.reset_states(requests))
         return [codes.NONE if outcome is None else (outcome.kafka_code or codes.UNKNOWN_SERVER_ERROR) for outcome in outcomes]
 
     async def topics_deleted(self, topic_ids: list[str]) -> None:
@@ -188,32 +240,51 @@ class Groups:
             try:
                 await self._upstream.topics(unknown)
             except UpstreamError as lost:
-                _LOG.warning("topics %r are unknown, and upstream cannot be reached: %s", unknown, lost)
+                _LOG.warning("topics %r are unknown, and upstream cannot be reached: %s", unknown[:_NAMED], lost)
 
     async def _initialize(self, group: str, wanted: list[tuple[str, int, int, int]]) -> list[tuple[str, int]]:
         requests = [
             (SharePartitionKey(group, topic_id, partition), state_epoch, start_offset)
             for topic_id, partition, state_epoch, start_offset in wanted
         ]
-        outcomes = await self.initialize_states(requests)
+        outcomes = await self.reset_states(requests)
         refused = {code for code in outcomes if code != codes.NONE}
         if refused:
             _LOG.warning("share partitions were not initialised: codes=%s %s", sorted(refused), named(group=group))
         return [(key.topic_id, key.partition) for (key, _, _), code in zip(requests, outcomes, strict=True) if code == codes.NONE]
 
-    async def _delete(self, group: str) -> int:
-        code, partitions, ticket = self.store.begin_delete_group(group, wall_ms=wall_ms())
-        if code != codes.NONE:
-            return code
+    @asynccontextmanager
+    async def _all_turns(self, groups: Iterable[str]) -> AsyncIterator[None]:
+        """Have the turns of several groups, taken in one order: two requests never wait for each other."""
+        held: list[asyncio.Lock] = []
+        try:
+            async for group in self._net.slices.of(sorted(groups)):
+                lock = self.turn(group)
+                await lock.acquire()
+                held.append(lock)
+            yield
+        finally:
+            for lock in held:
+                lock.release()
+
+    async def _delete(self, begun: dict[str, list[tuple[str, int]]], ticket: int) -> dict[str, int]:
+        """Delete the states of groups whose deletion has begun, then the groups; returns a code for each that is left."""
+        if not begun:
+            return {}
         try:
             await self.durable(ticket)
-            code = await self.delete_states(group, partitions)
-            if code == codes.NONE:
-                await self.durable(self.store.finish_delete_group(group, wall_ms=wall_ms()))
-        except ShareStateError as failed:
-            _LOG.error("a group was not deleted: %s: %s", failed, named(group=group))
-            return codes.COORDINATOR_NOT_AVAILABLE
-        return code
+            places = ((group, *place) for group, partitions in begun.items() for place in partitions)
+            failed = await self.delete_states([SharePartitionKey(*place) async for place in self._net.slices.of(places)])
+            left: dict[str, int] = {}
+            for (group, _), code in failed.items():
+                left.setdefault(group, code)
+            done = (group for group in begun if group not in left)
+            tickets = [self.store.finish_delete_group(group, wall_ms=wall_ms()) async for group in self._net.slices.of(done)]
+            await self.durable(max(tickets, default=0))
+        except ShareStateError as lost:
+            _LOG.error("groups were not deleted: %s: %s", lost, named(group=min(begun), groups=len(begun)))
+            return dict.fromkeys(begun, codes.COORDINATOR_NOT_AVAILABLE)
+        return left
 
     def _arm(self) -> None:
         deadline = self.store.poll_timeout()
@@ -239,12 +310,6 @@ class Groups:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
 
-def _refused(code: int) -> dict[str, Any]:
-    return {
-        "errorCode": code,
-        "errorMessage": None,
-        "memberId": None,
-        "memberEpoch": 0,
-        "heartbeatIntervalMs": 0,
-        "assignment": None,
-    }
+def not_share_group(group: str) -> str:
+    """Return Kafka's text for a group of another kind."""
+    return f"Group {group} is not a share group."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from share_state.monitoring import metric
-from share_state.monitoring.metric import Kind, Metric
+from share_state.operate.monitoring import metric
+from share_state.operate.monitoring.metric import Kind, Metric
 
 __all__ = ["METRICS", "UNSERVED", "as_markdown"]
 
@@ -28,6 +28,13 @@ METRICS: Final = (
         ("api", "code"),
         ("kafka.network:RequestMetrics ErrorsPerSec",),
         "Answers with an error for the request as a whole.",
+    ),
+    Metric(
+        "share_gateway_request_failures",
+        _COUNTER,
+        ("api",),
+        (),
+        "Exceptions in answering requests, which were answered with an error; the log has each.",
     ),
     Metric("share_gateway_malformed_requests", _COUNTER, (), (), "Requests that could not be read; the connection was closed."),
     Metric(

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from share_state.extras import require
 from share_state.gateway import readings
 from share_state.gateway.metric_table import METRICS
 from share_state.gateway.upstream.cluster import UpstreamError
-from share_state.kafka.peers import Address
-from share_state.monitoring.exposition import exposition
-from share_state.monitoring.http import HttpServer, Page, Request
+from share_state.kafka.client.peers import Address
+from share_state.operate.monitoring.exposition import exposition
+from share_state.operate.monitoring.http import HttpServer, Page, Request
+from share_state.util.extras import require
 
 __all__ = ["Monitoring"]
 
@@ -72,11 +72,11 @@ class Monitoring:
         said = "".join(f"{reason}\n" for reason in why) or "ready\n"
         return Page(said.encode(), status="503 Service Unavailable" if why else "200 OK")
 
-    async def _metrics(self, _request: Request) -> Page:
+    async def _metrics(self, request: Request) -> Page:
         async with self._turn:
             found = await readings.read(self._parts)
         # Many lines of text: not on the event loop.
-        content_type, body = await asyncio.to_thread(exposition, METRICS, found)
+        content_type, body = await asyncio.to_thread(exposition, METRICS, found, request.headers.get("accept", ""))
         return Page(body, content_type)
 
 

@@ -1,4 +1,4 @@
-"""Offsets of share groups, and how far they lag (RPC 90 to 92); offsets of the log (RPC 2).
+"""Offsets of share groups, and how far they lag (RPC 90 to 92).
 
 Lag is end offset - start offset - delivery complete count (KIP-1226), of what the share partition shows.
 """
@@ -15,14 +15,19 @@ from share_state.errors import ShareStateError, StoreError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.answers import text_of
 from share_state.gateway.clock import wall_ms
-from share_state.gateway.groups import Groups
+from share_state.gateway.groups import Groups, not_share_group
+from share_state.gateway.net import Net
+from share_state.gateway.refusals import refused_offsets
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.shown import ShownStates
-from share_state.gateway.upstream.cluster import Upstream, UpstreamError
-from share_state.gateway.upstream.offsets import LATEST, list_offsets
-from share_state.gateway.upstream.topics import ZERO_ID, Topic
+from share_state.gateway.topic_names import partition_code, topics_named
+from share_state.gateway.upstream.cluster import Upstream
+from share_state.gateway.upstream.offsets import list_offsets
+from share_state.gateway.upstream.topics import Topic
 from share_state.kafka import codes
+from share_state.kafka.client.metadata import ZERO_ID
+from share_state.kafka.client.offsets import LATEST
 from share_state.logs import named
 from share_state.types import SharePartitionKey
 
@@ -30,6 +35,9 @@ __all__ = ["Offsets"]
 
 #: Kafka's text (``GroupCoordinatorService``).
 _NOTHING_TO_DELETE: Final = "There is no offset information to delete."
+_DESCRIBE_SHARE_GROUP_OFFSETS: Final = 90
+#: A start offset that stands for the group's ``share.auto.offset.reset``.
+_BY_CONFIGURATION: Final = -1
 _LOG: Final = logging.getLogger("share_state.gateway")
 
 
@@ -42,6 +50,7 @@ class Offsets:
         executor: where calls run that wait for a disk.
         upstream: the cluster with the topics.
         manager: the share partitions in memory.
+        net: catches what a group raises.
     """
 
     def __init__(
@@ -51,6 +60,8 @@ class Offsets:
         executor: ThreadPoolExecutor,
         upstream: Upstream,
         manager: SharePartitionManager,
+        *,
+        net: Net,
     ) -> None:
         self._groups = groups
         self._store = store
@@ -58,73 +69,98 @@ class Offsets:
         self._shown = ShownStates(store, executor, manager)
         self._upstream = upstream
         self._manager = manager
+        self._net = net
 
     async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DescribeShareGroupOffsets (RPC 90)."""
-        return {"groups": [await self._describe(client, row["groupId"], row["topics"]) for row in asked["groups"]]}
+        # Each group, topic and partition is answered once. Null topics are all that have state.
+        groups: dict[str, dict[str, dict[int, None]]] = {}
+        with_all = set[str]()
+        async for row in self._net.slices.of(asked["groups"]):
+            topics = groups.setdefault(row["groupId"], {})
+            if row["topics"] is None:
+                with_all.add(row["groupId"])
+            for topic in row["topics"] or ():
+                topics.setdefault(topic["topicName"], {}).update(dict.fromkeys(topic["partitions"]))
+
+        async def described(group: str) -> dict[str, Any]:
+            return await self._describe(client, group, groups[group], with_all=group in with_all)
+
+        def refuse(group: str, code: int) -> dict[str, Any]:
+            return {"groupId": group, "topics": [], "errorCode": code, "errorMessage": text_of(code)}
+
+        return {"groups": await self._net.rows(client, _DESCRIBE_SHARE_GROUP_OFFSETS, groups, described, refuse)}
 
     async def alter(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer AlterShareGroupOffsets (RPC 91)."""
         group = asked["groupId"]
         if not group:
-            return _refused(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
+            return refused_offsets(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
         if not client.may(Operation.READ, Resource.GROUP, group):
-            return _refused(codes.GROUP_AUTHORIZATION_FAILED)
-        topics = await self._topics(row["topicName"] for row in asked["topics"])
+            return refused_offsets(codes.GROUP_AUTHORIZATION_FAILED)
+        offsets = await self._by_topic(asked["topics"])
+        topics = await topics_named(self._upstream, (name for name in offsets if _may_read(client, name)))
         errors: dict[tuple[str, int], int] = {}
         wanted: list[tuple[Topic, int, int]] = []
-        for row in asked["topics"]:
-            topic = topics.get(row["topicName"])
-            for partition in row["partitions"]:
-                index, offset = partition["partitionIndex"], partition["startOffset"]
-                code = self._code(client, row["topicName"], topic, index)
-                if code == codes.NONE and offset < 0:
+        async for name, partitions in self._net.slices.of(offsets.items()):
+            topic = topics.get(name)
+            # Of a partition that is named several times the last offset holds, as in Kafka.
+            for index, offset in dict(partitions).items():
+                code = partition_code(client, name, topic, index, Operation.READ)
+                if code == codes.NONE and offset < _BY_CONFIGURATION:
                     code = codes.INVALID_REQUEST
-                errors[row["topicName"], index] = code
+                errors[name, index] = code
                 if code == codes.NONE and topic is not None:
                     wanted.append((topic, index, offset))
         try:
             async with self._groups.turn(group):
+                if await self._groups.is_other_kind(group):
+                    return refused_offsets(codes.GROUP_ID_NOT_FOUND, not_share_group(group))
                 code = await self._alter(group, wanted, errors)
         except ShareStateError as failed:
             _LOG.error("offsets were not altered: %s: %s", failed, named(group=group))
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
-            return _refused(code, text_of(code))
+            return refused_offsets(code, text_of(code))
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
             "responses": [
                 {
-                    "topicName": row["topicName"],
-                    "topicId": topics[row["topicName"]].topic_id if row["topicName"] in topics else ZERO_ID,
+                    "topicName": name,
+                    "topicId": topics[name].topic_id if name in topics else ZERO_ID,
                     "partitions": [
-                        {
-                            "partitionIndex": partition["partitionIndex"],
-                            "errorCode": (code := errors[row["topicName"], partition["partitionIndex"]]),
-                            "errorMessage": text_of(code),
-                        }
-                        for partition in row["partitions"]
+                        {"partitionIndex": index, "errorCode": (code := errors[name, index]), "errorMessage": text_of(code)}
+                        for index, _ in partitions
                     ],
                 }
-                for row in asked["topics"]
+                async for name, partitions in self._net.slices.of(offsets.items())
             ],
         }
+
+    async def _by_topic(self, topics: list[dict[str, Any]]) -> dict[str, list[tuple[int, int]]]:
+        """Return the partitions and offsets of a request by topic: as Kafka, a topic that is named several times has one row."""
+        offsets: dict[str, list[tuple[int, int]]] = {}
+        async for topic in self._net.slices.of(topics):
+            rows = offsets.setdefault(topic["topicName"], [])
+            rows.extend((one["partitionIndex"], one["startOffset"]) for one in topic["partitions"])
+        return offsets
 
     async def delete(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
         """Answer DeleteShareGroupOffsets (RPC 92)."""
         group = asked["groupId"]
         if not group:
-            return _refused(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
+            return refused_offsets(codes.INVALID_GROUP_ID, text_of(codes.INVALID_GROUP_ID))
         if not client.may(Operation.DELETE, Resource.GROUP, group):
-            return _refused(codes.GROUP_AUTHORIZATION_FAILED)
+            return refused_offsets(codes.GROUP_AUTHORIZATION_FAILED)
         known = {name: topic_id for topic_id, name, _ in self._groups.store.share_partitions(group) or ()}
-        topics = await self._topics(row["topicName"] for row in asked["topics"])
+        # A topic is answered once.
+        names = dict.fromkeys(row["topicName"] for row in asked["topics"])
+        topics = await topics_named(self._upstream, (name for name in names if _may_read(client, name)))
         ids: dict[str, str] = {}
         errors: dict[str, int] = {}
-        for row in asked["topics"]:
-            name = row["topicName"]
-            if not client.may(Operation.READ, Resource.TOPIC, name):
+        async for name in self._net.slices.of(names):
+            if not _may_read(client, name):
                 errors[name] = codes.TOPIC_AUTHORIZATION_FAILED
             elif name in known:
                 ids[name] = known[name]
@@ -140,54 +176,31 @@ class Offsets:
             _LOG.error("offsets were not deleted: %s: %s", failed, named(group=group))
             code = codes.COORDINATOR_NOT_AVAILABLE
         if code != codes.NONE:
-            return _refused(code, f"Group {group} not found." if code == codes.GROUP_ID_NOT_FOUND else text_of(code))
+            if code != codes.GROUP_ID_NOT_FOUND:
+                return refused_offsets(code, text_of(code))
+            is_other = await self._groups.is_other_kind(group)
+            return refused_offsets(code, not_share_group(group) if is_other else f"Group {group} not found.")
         stateless = {name for name in topics if name not in ids and errors[name] == codes.UNKNOWN_TOPIC_OR_PARTITION}
         return {
             "errorCode": codes.NONE,
             "errorMessage": None,
             "responses": [
                 {
-                    "topicName": row["topicName"],
-                    "topicId": ids.get(row["topicName"], ZERO_ID),
-                    "errorCode": (code := errors.get(row["topicName"], codes.NONE)),
-                    "errorMessage": _NOTHING_TO_DELETE if row["topicName"] in stateless else text_of(code),
+                    "topicName": name,
+                    "topicId": ids.get(name, ZERO_ID),
+                    "errorCode": (code := errors.get(name, codes.NONE)),
+                    "errorMessage": _NOTHING_TO_DELETE if name in stateless else text_of(code),
                 }
-                for row in asked["topics"]
+                async for name in self._net.slices.of(names)
             ],
         }
-
-    async def list_offsets(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
-        """Answer ListOffsets (RPC 2) with what upstream says."""
-        topics = await self._topics(row["name"] for row in asked["topics"])
-        wanted = [
-            (topics[row["name"]], partition["partitionIndex"], partition["timestamp"])
-            for row in asked["topics"]
-            if row["name"] in topics
-            for partition in row["partitions"]
-        ]
-        found = await list_offsets(self._upstream, wanted, isolation=asked.get("isolationLevel", 0))
-        answered = []
-        for row in asked["topics"]:
-            topic = topics.get(row["name"])
-            partitions = []
-            for partition in row["partitions"]:
-                index = partition["partitionIndex"]
-                code = self._code(client, row["name"], topic, index, Operation.DESCRIBE)
-                offset = timestamp = -1
-                if code == codes.NONE and topic is not None:
-                    code, offset, timestamp, _ = found[topic.topic_id, index]
-                partitions.append(
-                    {"partitionIndex": index, "errorCode": code, "timestamp": timestamp, "offset": offset, "leaderEpoch": -1}
-                )
-            answered.append({"name": row["name"], "partitions": partitions})
-        return {"topics": answered}
 
     async def lags(self, group: str, partitions: Iterable[tuple[Topic, int]]) -> dict[tuple[str, int], dict[str, Any]]:
         """Give start offset, leader epoch and lag of share partitions, as DescribeShareGroupOffsets shows them."""
         wanted = list(partitions)
         ends = await list_offsets(self._upstream, [(topic, index, LATEST) for topic, index in wanted])
         found = {}
-        for topic, index in wanted:
+        async for topic, index in self._net.slices.of(wanted):
             end = ends[topic.topic_id, index]
             try:
                 start, complete, leader_epoch = await self._shown.of(SharePartitionKey(group, topic.topic_id, index))
@@ -211,20 +224,21 @@ class Offsets:
         except ShareStateError:
             return -1
 
-    async def _describe(self, client: Client, group: str, topics: list[dict[str, Any]] | None) -> dict[str, Any]:
+    async def _describe(
+        self, client: Client, group: str, topics: dict[str, dict[int, None]], *, with_all: bool
+    ) -> dict[str, Any]:
         row: dict[str, Any] = {"groupId": group, "topics": [], "errorCode": codes.NONE, "errorMessage": None}
         if not client.may(Operation.DESCRIBE, Resource.GROUP, group):
             return {**row, "errorCode": codes.GROUP_AUTHORIZATION_FAILED}
         # As Kafka: of a group that there is not, every partition is one without state.
         initialized = self._groups.store.share_partitions(group) or []
         there = {(name, partition): topic_id for topic_id, name, numbers in initialized for partition in numbers}
-        if topics is None:
-            asked = [(name, numbers) for _, name, numbers in initialized]
-        else:
-            asked = [(topic["topicName"], topic["partitions"]) for topic in topics]
-        hidden = [(name, numbers) for name, numbers in asked if not client.may(Operation.DESCRIBE, Resource.TOPIC, name)]
-        asked = [row for row in asked if row not in hidden]
-        known = await self._topics(name for name, _ in asked)
+        # Who names a topic is told that it is hidden; who names none does not hear of it.
+        hidden = [(name, numbers) async for name, numbers in self._net.slices.of(topics.items()) if not client.sees(name)]
+        if with_all:
+            topics = {**topics, **{name: dict.fromkeys(numbers) | topics.get(name, {}) for _, name, numbers in initialized}}
+        asked = [(name, numbers) async for name, numbers in self._net.slices.of(topics.items()) if client.sees(name)]
+        known = await topics_named(self._upstream, (name for name, _ in asked))
         lags = await self.lags(
             group,
             [(known[name], number) for name, numbers in asked if name in known for number in numbers if (name, number) in there],
@@ -238,11 +252,9 @@ class Offsets:
                     for number in numbers
                 ],
             }
-            for name, numbers in asked
+            async for name, numbers in self._net.slices.of(asked)
         ]
-        if topics is not None:
-            # Who names a topic is told that it is hidden; who names none does not hear of it.
-            row["topics"] += [_hidden(name, numbers) for name, numbers in hidden]
+        row["topics"] += [_hidden(name, numbers) for name, numbers in hidden]
         return row
 
     async def _alter(self, group: str, wanted: list[tuple[Topic, int, int]], errors: dict[tuple[str, int], int]) -> int:
@@ -252,12 +264,12 @@ class Offsets:
             return code
         await self._groups.durable(ticket)
         # What is in memory would write its own start offset over the new one.
-        self._manager.drop_group(group, {topic.topic_id for topic, _, _ in wanted})
+        self._manager.drop_topics({(group, topic.topic_id) for topic, _, _ in wanted})
         keys = [SharePartitionKey(group, topic.topic_id, index) for topic, index, _ in wanted]
         # A state that was cut with its log has its own epoch, which may be above the group's.
-        epochs = [max(state_epoch, self._state_epoch(key) + 1) for key in keys]
+        epochs = [max(state_epoch, self._state_epoch(key) + 1) async for key in self._net.slices.of(keys)]
         requests = [(key, epoch, offset) for key, epoch, (_, _, offset) in zip(keys, epochs, wanted, strict=True)]
-        outcomes = await self._groups.initialize_states(requests) if requests else []
+        outcomes = await self._groups.reset_states(requests) if requests else []
         done = []
         for place, (topic, index, _), outcome in zip(places, wanted, outcomes, strict=True):
             errors[topic.name, index] = outcome
@@ -271,34 +283,20 @@ class Offsets:
         if code != codes.NONE:
             return code
         await self._groups.durable(ticket)
-        done = []
-        for name, topic_id in list(ids.items()):
-            numbers = partitions.get(topic_id)
-            if numbers is None:
-                errors[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
-                del ids[name]
-                continue
-            errors[name] = await self._groups.delete_states(group, [(topic_id, number) for number in numbers])
-            if errors[name] == codes.NONE:
-                done.append(topic_id)
+        for name in [name for name, topic_id in ids.items() if partitions.get(topic_id) is None]:
+            errors[name] = codes.UNKNOWN_TOPIC_OR_PARTITION
+            del ids[name]
+        keys = [SharePartitionKey(group, topic_id, number) for topic_id in ids.values() for number in partitions[topic_id] or ()]
+        failed = await self._groups.delete_states(keys)
+        for name, topic_id in ids.items():
+            errors[name] = failed.get((group, topic_id), codes.NONE)
+        done = [topic_id for name, topic_id in ids.items() if errors[name] == codes.NONE]
         await self._groups.durable(self._groups.store.finish_delete_offsets(group, done, wall_ms=wall_ms()))
         return codes.NONE
 
-    async def _topics(self, names: Iterable[str]) -> dict[str, Topic]:
-        wanted = set(names)
-        try:
-            return await self._upstream.topics(wanted)
-        except UpstreamError as lost:
-            _LOG.warning("upstream cannot be reached for its topics: %s", lost)
-            return {name: topic for name in wanted if (topic := self._upstream.known_by_name(name)) is not None}
 
-    @staticmethod
-    def _code(client: Client, name: str, topic: Topic | None, partition: int, operation: Operation = Operation.READ) -> int:
-        if not client.may(operation, Resource.TOPIC, name):
-            return codes.TOPIC_AUTHORIZATION_FAILED
-        if topic is None or not 0 <= partition < len(topic.partitions):
-            return codes.UNKNOWN_TOPIC_OR_PARTITION
-        return codes.NONE
+def _may_read(client: Client, topic: str) -> bool:
+    return client.may(Operation.READ, Resource.TOPIC, topic)
 
 
 def _hidden(name: str, partitions: Iterable[int]) -> dict[str, Any]:
@@ -316,7 +314,3 @@ def _nothing(partition: int) -> dict[str, Any]:
         "errorCode": codes.NONE,
         "errorMessage": None,
     }
-
-
-def _refused(code: int, message: str | None = None) -> dict[str, Any]:
-    return {"errorCode": code, "errorMessage": message, "responses": []}

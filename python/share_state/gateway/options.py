@@ -5,21 +5,32 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from share_state._core import (
+    GroupConfig,
+    broker_config_entries,
+    check_broker_config,
+    check_group_config,
+    effective_group_config,
+)
+from share_state.arguments import Sync
 from share_state.errors import ConfigError
 from share_state.gateway.access import Access
 from share_state.gateway.limits import Limits
 from share_state.kafka.bearer_tokens import TokenValidator
-from share_state.kafka.peers import Address
-from share_state.kafka.security import SecurityOptions
+from share_state.kafka.client.peers import Address
+from share_state.kafka.client.security import SecurityOptions
 
-__all__ = ["GatewayOptions", "read_properties", "split_properties"]
+__all__ = ["ON_TRUNCATION", "GatewayOptions", "split_properties"]
 
 _ANYWHERE: Final = Address("127.0.0.1", 0)
-_GROUP_PREFIXES: Final = ("share.", "errors.deadletterqueue.topic.name", "errors.deadletterqueue.copy.record.enable")
-_BROKER_PREFIXES: Final = ("group.share.", "share.coordinator.", "errors.deadletterqueue.", "fetch.max.bytes")
+#: The one property that is the gateway's own.
+ON_TRUNCATION: Final = "on.truncation"
+_GROUPS: Final = frozenset(effective_group_config({}, {}))
+_BROKER: Final = [entry["name"] for entry in broker_config_entries({})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,7 @@ class GatewayOptions:
             broker, ``never`` when the operating system writes them.
         repair: whether to cut damaged logs in ``path`` where the damage begins, which loses confirmed records.
         relay: whether to forward requests that the gateway does not serve to the upstream broker, which must be a single one.
+        alongside: whether to serve an upstream that a gateway with another directory serves. Both deliver every record.
         broker: broker configurations under Kafka's names (``group.share.…``).
         groups: defaults of group configurations under Kafka's names (``share.…``).
         upstream_security: TLS and SASL towards upstream.
@@ -55,9 +67,10 @@ class GatewayOptions:
     listen: Address = _ANYWHERE
     advertised: Address | None = None
     node_id: int = 1
-    sync: str = "always"
+    sync: Sync = "always"
     repair: bool = False
     relay: bool = False
+    alongside: bool = False
     broker: Mapping[str, str] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
     upstream_security: SecurityOptions = field(default_factory=SecurityOptions)
@@ -75,56 +88,44 @@ class GatewayOptions:
         if self.relay and len(self.upstream) != 1:
             raise ConfigError("expected 1 upstream broker with the relay", field="relay", value=len(self.upstream), maximum=1)
         if self.on_truncation not in {"rewind", "keep"}:
-            message = f"on.truncation is {self.on_truncation!r}, neither rewind nor keep"
-            raise ConfigError(message, field="on.truncation", value=self.on_truncation)
+            message = f"{ON_TRUNCATION} is {self.on_truncation!r}; expected rewind or keep"
+            raise ConfigError(message, field=ON_TRUNCATION, value=self.on_truncation)
         if self.node_id < 0:
             raise ConfigError(f"node_id is {self.node_id}; expected at least 0", field="node_id", value=self.node_id, minimum=0)
+        _check(self.broker, self.groups)
 
-
-def read_properties(path: Path) -> dict[str, str]:
-    """Read a Java properties file.
-
-    Lines are ``key=value`` or ``key: value``, comments begin with ``#`` or ``!``, and a backslash continues a line.
-
-    Raises:
-        ConfigError: it cannot be read, or a line has no key.
-    """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}", field="config", value=str(path)) from None
-    found: dict[str, str] = {}
-    pending = ""
-    for number, raw in enumerate(text.splitlines(), start=1):
-        line = pending + raw.lstrip()
-        if not pending and (not line.strip() or line[0] in "#!"):
-            continue
-        if (len(line) - len(line.rstrip("\\"))) % 2:
-            pending = line[:-1]
-            continue
-        pending = ""
-        ends = [at for at in (line.find("="), line.find(":")) if at >= 0]
-        at = min(ends, default=len(line))
-        key = line[:at].strip()
-        if not key:
-            raise ConfigError(f"{path}:{number}: a line without a key", field="config", value=number)
-        found[key] = line[at + 1 :].strip()
-    return found
+    @property
+    def max_share_sessions(self) -> int:
+        """Number of share sessions that there may be at once (``group.share.max.share.sessions``)."""
+        shown = {entry["name"]: entry["value"] for entry in broker_config_entries(self.broker)}
+        return int(shown["group.share.max.share.sessions"])
 
 
 def split_properties(properties: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Separate broker configurations from defaults of group configurations.
+    """Separate broker configurations from defaults of group configurations; what is neither counts as one of a broker."""
+    groups = {name: value for name, value in properties.items() if name in _GROUPS}
+    return {name: value for name, value in properties.items() if name not in _GROUPS}, groups
+
+
+def _check(broker: Mapping[str, str], groups: Mapping[str, str]) -> None:
+    """Refuse what is no configuration of a broker, and what no group may set.
+
+    Programs, above all tests, may combine what a broker would not start with, such as sessions shorter than a heartbeat.
 
     Raises:
-        ConfigError: a name is neither.
+        ConfigError: a name that there is not, a value that its property cannot have, or one that the broker's bounds exclude.
     """
-    broker: dict[str, str] = {}
-    groups: dict[str, str] = {}
-    for name, value in properties.items():
-        if name.startswith(_BROKER_PREFIXES) and name not in _GROUP_PREFIXES:
-            broker[name] = value
-        elif name.startswith(_GROUP_PREFIXES):
-            groups[name] = value
-        else:
-            raise ConfigError(f"{name} is not a configuration of the gateway", field=name, value=value)
-    return broker, groups
+    try:
+        GroupConfig.from_kafka(groups, broker)
+    except ConfigError as wrong:
+        raise wrong if wrong.value is not None else _unknown(str(wrong.field)) from None
+    for name in [*(name for name in groups if name not in _GROUPS), *check_broker_config(broker, together=False)]:
+        raise _unknown(name)
+    for name, value in groups.items():
+        check_group_config(name, value, broker)
+
+
+def _unknown(name: str) -> ConfigError:
+    near = get_close_matches(name, [*_GROUPS, *_BROKER, ON_TRUNCATION], n=1)
+    hint = f"; expected such as {near[0]}" if near else ""
+    return ConfigError(f"{name} is not a configuration of the gateway{hint}", field=name)

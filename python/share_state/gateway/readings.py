@@ -12,14 +12,14 @@ from share_state._core import ShareSessions, StateStore, api_table
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.upstream.cluster import UpstreamError
 from share_state.kafka import codes
-from share_state.monitoring.exposition import Readings, Times, Value
+from share_state.operate.monitoring.exposition import Readings, Times, Value
 
 if TYPE_CHECKING:
     from share_state.gateway.authentication import Authentication
     from share_state.gateway.counts import Counts
     from share_state.gateway.groups import Groups
     from share_state.gateway.identity import Identity
-    from share_state.gateway.limits import AnswerBytes, QueuedBytes
+    from share_state.gateway.limits import AnswerBytes
     from share_state.gateway.offsets import Offsets
     from share_state.gateway.options import GatewayOptions
     from share_state.gateway.server import Server
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from share_state.gateway.upstream.cluster import Upstream
     from share_state.gateway.upstream.readers import Readers
     from share_state.gateway.upstream.topics import Topic
+    from share_state.kafka.queued_bytes import QueuedBytes
 
 __all__ = ["Parts", "read"]
 
@@ -98,6 +99,8 @@ def _requests(scrape: _Scrape, parts: Parts) -> None:
     scrape.all("request_seconds", ((names.get(key, "other"), times) for key, times in _merged(counts.request_times, names)))
     for (key, code), count in counts.request_errors.items():
         scrape.add("request_errors", count, names.get(key, "other"), code)
+    for key, count in counts.failures.items():
+        scrape.add("request_failures", count, names.get(key, "other"))
     scrape.add("malformed_requests", counts.malformed)
     for name, by_topic in (
         ("fetched_partitions", counts.fetched),

@@ -7,8 +7,8 @@ from typing import Final
 
 from share_state.gateway.access import Access, Operation, Resource
 from share_state.kafka import codes
+from share_state.kafka.client.peers import Address
 from share_state.kafka.logins import Login
-from share_state.kafka.peers import Address
 
 __all__ = ["Client", "check_member", "is_member_id"]
 
@@ -52,6 +52,10 @@ class Client:
     def may(self, operation: Operation, resource: Resource, name: str) -> bool:
         """Say whether this client may do something."""
         return self.access.allows(self.principal, operation, resource, name)
+
+    def sees(self, topic: str) -> bool:
+        """Say whether this client may learn anything of a topic; asked before every answer, wherever that comes from."""
+        return self.may(Operation.DESCRIBE, Resource.TOPIC, topic)
 
 
 def check_member(client: Client, group: str | None, member: str | None) -> int:

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from share_state.closing import stop_accepting
 from share_state.gateway.access import Access
 from share_state.gateway.certificate_names import subject_of
 from share_state.gateway.connection import ClientConnection, Serving
 from share_state.gateway.requests import Client
-from share_state.kafka.peers import Address
+from share_state.kafka.client.peers import Address
+from share_state.util.admission import ACCEPTED_AT_ONCE, Admission, listen_longer
+from share_state.util.closing import stop_accepting
 
 __all__ = ["Server"]
 
@@ -32,6 +33,7 @@ class Server:
         met: called with the client of a connection that has begun.
         gone: called with the client of a connection that has ended.
         access: what principals may do.
+        admission: counts the connections.
         ssl_context: for TLS.
     """
 
@@ -41,6 +43,7 @@ class Server:
         met: Callable[[Client], None],
         gone: Callable[[Client], None],
         access: Access,
+        admission: Admission,
         *,
         ssl_context: ssl.SSLContext | None,
     ) -> None:
@@ -48,6 +51,7 @@ class Server:
         self._met = met
         self._gone = gone
         self._access = access
+        self._admission = admission
         self._ssl_context = ssl_context
         #: Those that are not over TLS yet count too.
         self._arrivals: set[_Arrival] = set()
@@ -64,7 +68,7 @@ class Server:
     @property
     def connections(self) -> int:
         """How many connections there are."""
-        return len(self._connections) + len(self._arrivals)
+        return self._admission.total
 
     async def start(self, host: str, port: int) -> Address:
         """Listen, and give the address.
@@ -73,7 +77,8 @@ class Server:
             OSError: the address cannot be listened on.
         """
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accept, host, port, backlog=1024)
+        self._server = await loop.create_server(self._accept, host, port, backlog=ACCEPTED_AT_ONCE)
+        listen_longer(self._server)
         name = self._server.sockets[0].getsockname()
         self._sweep()
         return Address(name[0], name[1])
@@ -95,9 +100,11 @@ class Server:
 
     def arrived(self, arrival: _Arrival, transport: asyncio.Transport) -> None:
         """Take a connection of TCP, or close it where there are too many."""
-        if self.connections >= self._serving.limits.connections:
+        host = _host(transport)
+        refusal = self._admission.enter(host)
+        if refusal is not None:
             self.refused += 1
-            _LOG.warning("the limit of %d connections is reached: closed a new one", self.connections)
+            _LOG.warning("%s: closed a new one: host=%s", refusal, host)
             transport.abort()
             return
         self.accepted += 1
@@ -110,7 +117,7 @@ class Server:
 
     async def _agree(self, arrival: _Arrival, transport: asyncio.Transport, context: ssl.SSLContext) -> None:
         """Agree on TLS with a client."""
-        peer = transport.get_extra_info("peername")
+        host, begun = _host(transport), False
         connection = self._made(transport)
         try:
             secured = await asyncio.get_running_loop().start_tls(
@@ -121,17 +128,26 @@ class Server:
                 return
             shown = secured.get_extra_info("ssl_object").getpeercert(binary_form=True)
             if shown is not None:
-                connection.client.principal = f"User:{subject_of(shown)}"
+                principal = f"User:{subject_of(shown)}"
+                if (refusal := self._admission.know(principal)) is not None:
+                    self.refused += 1
+                    _LOG.warning("%s: closed a new one: principal=%r host=%s", refusal, principal, host)
+                    secured.abort()
+                    return
+                connection.client.principal = principal
+            begun = True
             self._begin(connection, secured)
         except (OSError, ssl.SSLError) as wrong:
             self.tls_failed += 1
-            _LOG.warning("TLS handshake failed: %s: host=%s", wrong, peer[0] if peer else "")
+            _LOG.warning("TLS handshake failed: %s: host=%s", wrong, host)
             transport.abort()
         except Exception:  # noqa: BLE001
-            _LOG.exception("TLS handshake failed: host=%s", peer[0] if peer else "")
+            _LOG.exception("TLS handshake failed: host=%s", host)
             transport.abort()
         finally:
             self._arrivals.discard(arrival)
+            if not begun:
+                self._admission.leave(host)
 
     def _connect(self, transport: asyncio.Transport) -> None:
         connection = self._made(transport)
@@ -139,10 +155,9 @@ class Server:
         self._begin(connection, transport)
 
     def _made(self, transport: asyncio.Transport) -> ClientConnection:
-        peer, here = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
-        host = str(peer[0]) if peer else ""
+        here = transport.get_extra_info("sockname")
         address = Address(here[0], here[1]) if here else Address("", 0)
-        client = Client(next(self._numbers), host, address, self._access)
+        client = Client(next(self._numbers), _host(transport), address, self._access)
         return ClientConnection(client, self._serving, self._closed)
 
     def _begin(self, connection: ClientConnection, transport: asyncio.Transport) -> None:
@@ -152,6 +167,7 @@ class Server:
 
     def _closed(self, connection: ClientConnection) -> None:
         self._connections.discard(connection)
+        self._admission.leave(connection.client.host, connection.client.principal)
         self._gone(connection.client)
 
     def _sweep(self) -> None:
@@ -159,6 +175,11 @@ class Server:
         for connection in list(self._connections):
             connection.check(now)
         self._sweeper = asyncio.get_running_loop().call_later(self._interval, self._sweep)
+
+
+def _host(transport: asyncio.Transport) -> str:
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
 
 
 class _Arrival(asyncio.Protocol):

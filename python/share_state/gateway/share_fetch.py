@@ -17,6 +17,7 @@ from share_state.gateway.answers import MAX_WAIT_MS, NO_LEADER, acknowledge_code
 from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.limits import AnswerBytes
+from share_state.gateway.net import Net
 from share_state.gateway.requests import Client, check_member
 from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
 from share_state.gateway.topic_names import Names, TopicNames
@@ -33,6 +34,8 @@ _LIMITS: Final = ("maxWaitMs", "minBytes", "maxBytes", "maxRecords")
 #: Seconds without any batch from upstream after which a fetch is told so (``upstream.unavailable.ms``).
 _UNAVAILABLE: Final = 10.0
 _API_KEY: Final = 78
+#: Batch-optimised, and no more records than asked (KIP-1206).
+_ACQUIRE_MODES: Final = frozenset({0, 1})
 
 
 @dataclass(slots=True)
@@ -56,6 +59,7 @@ class ShareFetch:
         max_bytes: bytes of records in one answer (``fetch.max.bytes`` of the broker).
         answers: counts the bytes of answers that clients have not taken.
         counts: where fetches are counted.
+        net: catches what a partition raises.
     """
 
     def __init__(
@@ -68,6 +72,7 @@ class ShareFetch:
         max_bytes: int,
         answers: AnswerBytes,
         counts: Counts,
+        net: Net,
     ) -> None:
         self._sessions = sessions
         self._manager = manager
@@ -76,6 +81,7 @@ class ShareFetch:
         self._max_bytes = max_bytes
         self._answers = answers
         self._counts = counts
+        self._net = net
         #: The fetch that each member of a group waits for. A second one ends the first.
         self._waiting: dict[tuple[str, str], WaitingFetch] = {}
 
@@ -91,7 +97,7 @@ class ShareFetch:
             self._counts.request_errors[_API_KEY, code] += 1
             return _refused(version, correlation_id, code)
         group, member = asked["groupId"], asked["memberId"]
-        acknowledged, added = merged(asked["topics"])
+        acknowledged, added = await merged(asked["topics"], self._net.slices)
         forgotten = [(topic["topicId"], number) for topic in asked["forgottenTopicsData"] for number in topic["partitions"]]
         context = self._sessions.fetch(
             group,
@@ -107,16 +113,22 @@ class ShareFetch:
                 await asyncio.sleep(_max_wait_ms(asked) / 1000)
             self._counts.request_errors[_API_KEY, context.error_code] += 1
             return _refused(version, correlation_id, context.error_code)
+        if len(context.partitions) > self._net.limits.elements:
+            # Each request looks at all of them.
+            self._sessions.close(group, member)
+            self._manager.release(group, member)
+            self._counts.request_errors[_API_KEY, codes.INVALID_REQUEST] += 1
+            return _refused(version, correlation_id, codes.INVALID_REQUEST)
         names = await self._names.of({topic_id for topic_id, _ in context.partitions} | {key[0] for key in acknowledged})
         is_renewal = asked.get("isRenewAck", False)
-        acknowledgements = Acknowledgements(self._manager, names, client, group, member, is_renewal=is_renewal)
-        acknowledgements.begin(acknowledged)
+        acknowledgements = Acknowledgements(self._manager, names, client, group, member, is_renewal=is_renewal, net=self._net)
+        await acknowledgements.begin(acknowledged)
         found = _Found() if is_renewal else await self._fetch(client, asked, context.partitions, names)
         outcomes = await acknowledgements.codes()
         if context.final:
             self._sessions.close(group, member)
             self._manager.release(group, member)
-        partitions = self._listed(context, found, outcomes)
+        partitions = await self._listed(context, found, outcomes)
         if partitions is None:
             # A later request of the same member has overtaken this one: nobody waits for the answer.
             return _refused(version, correlation_id, codes.INVALID_SHARE_SESSION_EPOCH)
@@ -126,13 +138,8 @@ class ShareFetch:
     async def _fetch(self, client: Client, asked: dict[str, Any], places: list[_Place], names: Names) -> _Found:
         """Acquire records of the partitions of a session."""
         found = _Found()
-        served: dict[ServedPartition, None] = {}
-        for topic_id, number in places:
-            error = self._names.error(client, names, topic_id, number)
-            if error != codes.NONE:
-                found.errors[topic_id, number] = error
-            else:
-                served[self._manager.serve(asked["groupId"], names[topic_id], number)] = None
+        served = await self._served(client, asked["groupId"], places, names, found)
+        failed: dict[ServedPartition, Exception] = {}
         if served and asked["maxRecords"] > 0 and asked["maxBytes"] > 0:
             await self._manager.freshen(served)
             fetch = WaitingFetch(
@@ -147,24 +154,49 @@ class ShareFetch:
                 answers=self._answers,
             )
             deliveries = await self._waited(fetch, asked)
-            found.fetched = [(one.key.topic_id, one.key.partition) for one in fetch.acquirable]
-            for partition, delivery in deliveries.items():
-                found.deliveries[partition.key.topic_id, partition.key.partition] = delivery
+            failed = fetch.failed
+            found.fetched = [_place(one) for one in fetch.acquirable]
+            found.deliveries = {_place(partition): delivery for partition, delivery in deliveries.items()}
+        elif served and asked["maxRecords"] != 0 and min(asked["maxRecords"], asked["maxBytes"]) < 0:
+            # As Kafka: bytes below 0 are an error of each partition that has records, records below 0 are none.
+            await self._manager.freshen(served)
+            found.fetched = [_place(one) for one in served if one.is_ready and one.engine.can_acquire()]
+            if asked["maxBytes"] < 0:
+                found.errors |= dict.fromkeys(found.fetched, codes.UNKNOWN_SERVER_ERROR)
         for partition in served:
-            is_given = (partition.key.topic_id, partition.key.partition) in found.deliveries
+            place = _place(partition)
             # A client drops the records of a partition that has an error, and they would be locked for nobody.
-            error = codes.NONE if is_given else fetch_code(partition.error_code or _unavailable(partition))
-            if error == codes.UNKNOWN_SERVER_ERROR:
+            error = codes.NONE if place in found.deliveries else fetch_code(partition.error_code or _unavailable(partition))
+            if partition in failed:
+                error = self._failed(failed[partition], client, asked["groupId"])
+            elif error == codes.UNKNOWN_SERVER_ERROR:
                 cause = codes.name_of(partition.error_code) if partition.error_code else "upstream_unavailable"
                 self._counts.hidden[cause] += 1
             if error != codes.NONE:
-                found.errors[partition.key.topic_id, partition.key.partition] = error
+                found.errors[place] = error
             self._counts.fetched[partition.key.topic_id] += 1
-        for topic_id, _ in found.errors:
-            if topic_id in names:
-                # Ids that nobody knows are made up by clients.
-                self._counts.fetch_failed[topic_id] += 1
+        # Ids that nobody knows are made up by clients.
+        self._counts.fetch_failed.update(topic_id for topic_id, _ in found.errors if topic_id in names)
         return found
+
+    async def _served(
+        self, client: Client, group: str, places: list[_Place], names: Names, found: _Found
+    ) -> dict[ServedPartition, None]:
+        """Return the share partitions of a session that can be fetched from, and note why the others cannot."""
+        served: dict[ServedPartition, None] = {}
+        async for topic_id, number in self._net.slices.of(places):
+            error = self._names.error(client, names, topic_id, number)
+            try:
+                if error == codes.NONE:
+                    served[self._manager.serve(group, names[topic_id], number)] = None
+            except Exception as wrong:  # noqa: BLE001  the others are served
+                error = self._failed(wrong, client, group)
+            if error != codes.NONE:
+                found.errors[topic_id, number] = error
+        return served
+
+    def _failed(self, wrong: Exception, client: Client, group: str) -> int:
+        return fetch_code(self._net.caught(wrong, client, _API_KEY, group))
 
     async def _waited(self, fetch: WaitingFetch, asked: dict[str, Any]) -> dict[ServedPartition, Delivery]:
         group, member, max_wait_ms = asked["groupId"], asked["memberId"], _max_wait_ms(asked)
@@ -186,13 +218,16 @@ class ShareFetch:
             self._counts.expired_fetches += 1
         return found
 
-    def _listed(
+    async def _listed(
         self, context: ShareFetchContext, found: _Found, acknowledged: dict[_Place, int]
     ) -> list[tuple[str, int, int, int, int, int, Delivery | None]] | None:
         """Return the partitions of the answer; ``None`` if the session is no longer where the request was."""
         told = {*found.fetched, *found.errors}
         places = dict.fromkeys(place for place in context.partitions if place in told) | dict.fromkeys(acknowledged)
-        outcomes = [(*place, place in found.deliveries, place in found.errors, place in acknowledged) for place in places]
+        outcomes = [
+            (*place, place in found.deliveries, place in found.errors, place in acknowledged)
+            async for place in self._net.slices.of(places)
+        ]
         listed = self._sessions.answer(context, outcomes)
         if listed is None:
             return None
@@ -204,13 +239,20 @@ class ShareFetch:
                 *NO_LEADER,
                 found.deliveries.get(place),
             )
-            for place, is_listed in zip(places, listed, strict=True)
+            async for place, is_listed in self._net.slices.of(zip(places, listed, strict=True))
             if is_listed
         ]
 
 
+def _place(served: ServedPartition) -> _Place:
+    return served.key.topic_id, served.key.partition
+
+
 def _check(client: Client, asked: dict[str, Any]) -> int:
     code = check_member(client, asked["groupId"], asked["memberId"])
+    if code == codes.NONE and asked.get("shareAcquireMode", 0) not in _ACQUIRE_MODES:
+        # As Kafka, which fails over it.
+        return codes.UNKNOWN_SERVER_ERROR
     if code == codes.NONE and asked.get("isRenewAck", False) and any(asked[limit] for limit in _LIMITS):
         return codes.INVALID_REQUEST
     return code
@@ -221,7 +263,7 @@ def _max_wait_ms(asked: dict[str, Any]) -> int:
 
 
 def _unavailable(served: ServedPartition) -> int:
-    since = None if served.reader.is_beyond_end else served.reader.failing_since
+    since = served.reader.failing_since
     return codes.UNKNOWN_SERVER_ERROR if since is not None and time.monotonic() - since > _UNAVAILABLE else codes.NONE
 
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from share_state._core import SharePartition, StateStore, WriteState
-from share_state.closing import cancel_all
 from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.counts import Counts
@@ -29,6 +28,7 @@ from share_state.gateway.writes import WritePump
 from share_state.kafka import codes
 from share_state.logs import named
 from share_state.types import SharePartitionKey
+from share_state.util.closing import cancel_all
 
 if TYPE_CHECKING:
     from share_state.gateway.waiting_fetch import WaitingFetch
@@ -210,11 +210,10 @@ class SharePartitionManager:
             if is_quiet and served.is_ready and engine.poll_timeout() is None and not engine.writes_under_way:
                 self.drop(served, codes.NONE)
 
-    def drop_group(self, group: str, topic_ids: Iterable[str] | None = None) -> None:
-        """Drop the share partitions of a group, or those of some topics: their states have been changed elsewhere."""
-        only = None if topic_ids is None else set(topic_ids)
+    def drop_topics(self, topics: Collection[tuple[str, str]]) -> None:
+        """Drop the share partitions of groups and topics, (group, topic id): their states have been changed elsewhere."""
         for key, served in list(self._served.items()):
-            if key.group == group and (only is None or key.topic_id in only):
+            if (key.group, key.topic_id) in topics:
                 self.drop(served, codes.NONE)
 
     def drop_topic(self, topic_id: str) -> None:
@@ -309,12 +308,12 @@ class SharePartitionManager:
             if served.is_ready and served.engine.move_log_start_offset(reader.log_start_offset):
                 self.changed(served)
 
-    def _configure(self, group: str) -> None:
-        config = self._configs.resolved(group)
-        isolation = int(config.isolation_level == _READ_COMMITTED)
+    def _configure(self, groups: Collection[str]) -> None:
         for key, served in list(self._served.items()):
-            if key.group != group:
+            if key.group not in groups:
                 continue
+            config = self._configs.resolved(key.group)
+            isolation = int(config.isolation_level == _READ_COMMITTED)
             served.engine.configure(config)
             topic = self._readers.upstream.known(key.topic_id)
             if served.reader.isolation != isolation and topic is not None:

@@ -9,9 +9,10 @@ from typing import Final
 from share_state._core import offset_reset_duration_ms
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
-from share_state.gateway.upstream.offsets import EARLIEST, LATEST, Found, list_offsets
+from share_state.gateway.upstream.offsets import list_offsets
 from share_state.gateway.upstream.topics import Topic
 from share_state.kafka import codes
+from share_state.kafka.client.offsets import EARLIEST, LATEST, Found
 
 __all__ = ["StartOffsets"]
 

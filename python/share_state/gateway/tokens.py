@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from share_state.errors import ConfigError
-from share_state.extras import require
 from share_state.kafka.bearer_tokens import TokenRefusedError
+from share_state.util.extras import require
 
 __all__ = ["SignedTokens", "UnsecuredTokens"]
 

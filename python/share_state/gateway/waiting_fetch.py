@@ -8,15 +8,20 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable
+from typing import Final
 
 from share_state._core import Delivery
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.limits import AnswerBytes
 from share_state.gateway.requests import Client
 from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
+from share_state.gateway.upstream.reader import READ_AHEAD
 from share_state.kafka import codes
 
 __all__ = ["WaitingFetch", "wake"]
+
+#: Bytes that an answer may have beyond its limit, for small batches that are not worth another one.
+_MORE: Final = 64 << 10
 
 
 class WaitingFetch:
@@ -37,6 +42,7 @@ class WaitingFetch:
         "_mode",
         "_partitions",
         "acquirable",
+        "failed",
     )
 
     def __init__(
@@ -65,6 +71,8 @@ class WaitingFetch:
         self._answers = answers
         self._again: Callable[[], object] | None = None
         self._is_over = False
+        #: Errors that kept share partitions from giving records.
+        self.failed: dict[ServedPartition, Exception] = {}
         #: The share partitions that could give records when the fetch was last tried: Kafka lists no others.
         self.acquirable: list[ServedPartition] = []
 
@@ -104,7 +112,17 @@ class WaitingFetch:
         Returns:
             Whether the fetch is complete: it has records, or every partition has failed.
         """
-        if self._is_over or self._deliveries:
+        try:
+            return self._attempt(manager)
+        except Exception as wrong:
+            if self._future is None or self._future.done():
+                raise
+            # Others have woken the fetch, whose fault it is not.
+            self._future.set_exception(wrong)
+            return True
+
+    def _attempt(self, manager: SharePartitionManager) -> bool:
+        if self._is_over or self._deliveries or self.failed:
             # Two of its share partitions may wake it before it has left: what it acquired now would take the place of what it
             # has, and reach nobody.
             return True
@@ -127,38 +145,55 @@ class WaitingFetch:
             if self._again is not None:
                 self._answers.wait(self._again)
             return False
-        share = max(min(self._max_bytes, allowed) // len(acquirable), 1)
+        left = min(self._max_bytes, allowed)
+        share = max(left // len(acquirable), 1)
         if self._min_bytes > 1 and not self._has_enough(acquirable, share):
             return False
         now_ms = lock_ms()
         wanted = self._max_records
         for served in acquirable:
-            delivery = served.reader.deliver(
-                served.engine,
-                self._member,
-                now_ms=now_ms,
-                max_records=wanted,
-                batch_size=self._batch_size,
-                mode=self._mode,
-                max_bytes=share,
-            )
-            if served.reader.isolation:
-                # Records of aborted transactions were archived on the way.
-                manager.writes.add(served)
+            # One batch is delivered whatever its size (KIP-74). Clients could not take an answer with several of them.
+            if self._deliveries and served.reader.first_bytes(served.engine.next_fetch_offset()) > left + _MORE:
+                continue
+            delivery = self._take(manager, served, now_ms, wanted, min(share, max(left, 1)))
             if delivery is None:
                 continue
-            self._deliveries[served] = delivery
-            manager.holds(served, self._member)
             wanted -= delivery.record_count
+            left -= delivery.nbytes
             if wanted <= 0:
                 break
         if self._deliveries:
             self._answers.hold(self._client, sum(delivery.nbytes for delivery in self._deliveries.values()))
-        return bool(self._deliveries)
+        return bool(self._deliveries or self.failed)
+
+    def _take(
+        self, manager: SharePartitionManager, served: ServedPartition, now_ms: int, max_records: int, max_bytes: int
+    ) -> Delivery | None:
+        """Acquire records of one share partition."""
+        try:
+            delivery = served.reader.deliver(
+                served.engine,
+                self._member,
+                now_ms=now_ms,
+                max_records=max_records,
+                batch_size=self._batch_size,
+                mode=self._mode,
+                max_bytes=max_bytes,
+            )
+        except Exception as wrong:  # noqa: BLE001  others may have woken the fetch, whose fault it is not
+            self.failed[served] = wrong
+            return None
+        if served.reader.isolation:
+            # Records of aborted transactions were archived on the way.
+            manager.writes.add(served)
+        if delivery is not None:
+            self._deliveries[served] = delivery
+            manager.holds(served, self._member)
+        return delivery
 
     def _has_enough(self, acquirable: list[ServedPartition], share: int) -> bool:
-        """Say whether there are as many bytes as the client wants at least."""
-        there = 0
+        """Say whether there are as many bytes as the client wants at least, or as are read ahead."""
+        there, least = 0, min(self._min_bytes, READ_AHEAD)
         for served in acquirable:
             reader, offset = served.reader, served.engine.next_fetch_offset()
             if not reader.ring.holds(offset):
@@ -166,7 +201,7 @@ class WaitingFetch:
                 reader.expect(offset)
                 continue
             there += reader.has_from(offset, share)
-            if there >= self._min_bytes:
+            if there >= least:
                 return True
         return False
 

@@ -1,7 +1,7 @@
 """Writes of share partitions on their way to the disk and back.
 
-While one round is being written, the next one collects (:mod:`share_state.rounds`): acknowledgements that arrive meanwhile share
-one sync.
+While one round is being written, the next one collects (:mod:`share_state.util.rounds`): acknowledgements that arrive meanwhile
+share one sync.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from share_state._core import StateStore, WriteState
 from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
 from share_state.gateway.counts import Counts
 from share_state.kafka import codes
-from share_state.rounds import Rounds
 from share_state.types import SharePartitionKey
+from share_state.util.rounds import Rounds
 
 if TYPE_CHECKING:
     from share_state.gateway.share_partitions import ServedPartition

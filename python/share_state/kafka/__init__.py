@@ -6,10 +6,8 @@
 :func:`share_state.open`. ``share-state coordinator`` runs it.
 """
 
-import warnings
-from typing import TYPE_CHECKING
-
 from share_state.kafka.blocking import KafkaPersister
+from share_state.kafka.client.security import OAuthBearer, Plain, Scram, SecurityOptions
 from share_state.kafka.clock import RetryPolicy
 from share_state.kafka.coordinator_server import ShareCoordinatorServer, Topic, serve_in_thread
 from share_state.kafka.errors import (
@@ -28,7 +26,6 @@ from share_state.kafka.errors import (
     UnknownTopicError,
 )
 from share_state.kafka.persister import AsyncKafkaPersister
-from share_state.kafka.security import OAuthBearer, Plain, Scram, SecurityOptions
 
 __all__ = [
     "AsyncKafkaPersister",
@@ -55,16 +52,3 @@ __all__ = [
     "UnknownTopicError",
     "serve_in_thread",
 ]
-
-if TYPE_CHECKING:
-    #: The old name.
-    FakeShareCoordinator = ShareCoordinatorServer
-else:
-
-    def __getattr__(name: str) -> object:
-        """Return a class by its old name, with a warning."""
-        if name != "FakeShareCoordinator":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        text = "share_state.kafka.FakeShareCoordinator is deprecated: use ShareCoordinatorServer"
-        warnings.warn(text, DeprecationWarning, stacklevel=2)
-        return ShareCoordinatorServer

@@ -10,7 +10,7 @@ from share_state.errors import ShareStateError
 
 __all__ = ["INVALID_TOKEN", "TokenRefusedError", "TokenValidator", "token_of"]
 
-#: What a client is told of a token that is not taken, whatever the reason (``OAuthBearerSaslServer``).
+#: Answer to a client whose token is not taken, whatever the reason (``OAuthBearerSaslServer``).
 INVALID_TOKEN: Final = '{"status":"invalid_token"}'  # noqa: S105  no secret
 _FIRST: Final = re.compile(rb"n,(?:a=(?P<acting>[^,]*))?,\x01(?P<pairs>(?:[A-Za-z]+=[^\x01]*\x01)+)\x01")
 _BEARER: Final = re.compile(rb"(?i:bearer) +(?P<token>[-_~+/.a-zA-Z0-9]+=*)")

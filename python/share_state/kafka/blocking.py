@@ -12,11 +12,11 @@ from share_state._core import ReadStateResult, StateSummary, WriteState
 from share_state.kafka import codes, operations
 from share_state.kafka.call import Call
 from share_state.kafka.calls import closed
-from share_state.kafka.client import Client
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.errors import PersisterClosedError
 from share_state.kafka.operations import Operation
-from share_state.kafka.security import SecurityOptions
+from share_state.kafka.persister_client import PersisterClient
 from share_state.types import SharePartitionKey
 
 __all__ = ["KafkaPersister"]
@@ -87,7 +87,7 @@ class KafkaPersister:
         clock: Clock | None = None,
         max_message_bytes: int | None = None,
     ) -> None:
-        self._client = Client(
+        self._client = PersisterClient(
             bootstrap,
             security=security,
             client_id=client_id,
@@ -115,7 +115,7 @@ class KafkaPersister:
         """Requests sent so far, of every kind: calls that wait together go out as one."""
         return self._run(self._requests_sent())
 
-    def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+    def reset_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
 
         A ``start_offset`` of -1 leaves the choice to the leader.

@@ -1,4 +1,4 @@
-"""One call of a persister: what is asked, how far it is, and where its answer is put. Plain data; :mod:`calls` moves it on."""
+"""Call of a persister: what is asked, how far it is, and where its answer is put. Plain data; :mod:`calls` moves it on."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import asyncio
 from collections import deque
 from typing import Any, Protocol
 
+from share_state.kafka.client.peers import Node
 from share_state.kafka.clock import Timer
 from share_state.kafka.operations import Operation
-from share_state.kafka.peers import Node
 
 __all__ = ["Call", "Result"]
 
 
 class Result(Protocol):
-    """Where an answer is put, once: a future of asyncio, or what a thread waits for."""
+    """Place for an answer, which is put there once: a future of asyncio, or what a thread waits for."""
 
     def done(self) -> bool:
-        """Whether nobody waits for one any more."""
+        """Return true if nobody waits for an answer any more."""
 
     def set_result(self, result: dict[str, Any], /) -> None:
         """Return the answer."""
@@ -27,7 +27,7 @@ class Result(Protocol):
 
 
 class Call:
-    """One call.
+    """Call to a coordinator.
 
     Attributes:
         operation: what is asked.

@@ -16,6 +16,7 @@ from share_state._core import StateRoom
 from share_state.errors import LimitExceededError, ShareStateError
 from share_state.kafka import codes, operations
 from share_state.kafka.call import Call
+from share_state.kafka.client.peers import LostError
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.cluster import Cluster, UnavailableError
 from share_state.kafka.errors import (
@@ -30,7 +31,6 @@ from share_state.kafka.errors import (
 from share_state.kafka.folding import Folding
 from share_state.kafka.message_bytes import MessageBytes
 from share_state.kafka.operations import Operation
-from share_state.kafka.peers import LostError
 from share_state.types import SharePartitionKey
 
 __all__ = ["Calls", "closed"]
@@ -255,9 +255,10 @@ class Calls:
         if isinstance(failure, UnavailableError):
             return self._error(class_of(failure.code), call, str(failure), code=failure.code, node=str(failure.node))
         call.unanswered = call.unanswered or failure.sent
-        kind: type[KafkaPersisterError] = BrokerUnreachableError if failure.retriable else BadAnswerError
-        if failure.sent:
-            kind = OutcomeUnknownError
+        if not failure.sent and failure.retriable:
+            # In time or too late: it was not reached.
+            return self._error(BrokerUnreachableError, call, str(failure), node=failure.node)
+        kind = OutcomeUnknownError if failure.sent else BadAnswerError
         return self._error(kind, call, str(failure), code=failure.code, node=failure.node)
 
     def _end_or_retry(self, call: Call, error: ShareStateError, *, retriable: bool) -> None:

@@ -5,27 +5,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from share_state._core import coordinator_key
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
-from share_state.kafka.connection import Connection, ConnectionOptions
-from share_state.kafka.connections import Connections
+from share_state.kafka.client.apis import FIND_COORDINATOR, METADATA, READ_STATE, VERSIONS, spoken_since
+from share_state.kafka.client.configs import Resource, describe_configs
+from share_state.kafka.client.connection import Connection, ConnectionOptions
+from share_state.kafka.client.connections import Connections
+from share_state.kafka.client.coordinators import KEYS_AT_ONCE, OF_SHARE_PARTITIONS, Coordinator, find_coordinators
+from share_state.kafka.client.metadata import by_name, metadata_message
+from share_state.kafka.client.peers import Address, LostError, Node
 from share_state.kafka.errors import BadAnswerError, class_of
-from share_state.kafka.peers import Address, LostError, Node
 from share_state.types import SharePartitionKey
 
-__all__ = ["Cluster", "UnavailableError"]
+__all__ = ["NEEDED", "Cluster", "UnavailableError"]
 
-_METADATA, _FIND_COORDINATOR, _DESCRIBE_CONFIGS, _READ_STATE = 3, 10, 32, 84
-#: FindCoordinator's key type of a share partition (KIP-932).
-_SHARE: Final = 2
-#: DescribeConfigs' type of a topic.
-_OF_TOPIC: Final = 2
-#: Keys of one FindCoordinator.
-_MAX_KEYS: Final = 500
-_ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+#: Versions that a persister needs: topics by their ids, coordinators of share partitions.
+NEEDED: Final = spoken_since({METADATA: 12, FIND_COORDINATOR: 6, VERSIONS: 3})
 _LOG = logging.getLogger("share_state.kafka")
 
 
@@ -99,10 +97,8 @@ class Cluster:
             LostError: no broker could be asked.
             KafkaPersisterError: the broker refuses.
         """
-        topics = [{"topicId": _ZERO_ID, "name": name} for name in names]
-        asked = {"topics": topics, "allowAutoTopicCreation": False, "includeTopicAuthorizedOperations": False}
         connection = await self._connections.any()
-        answer = await connection.request(_METADATA, asked)
+        answer = await connection.request(METADATA, metadata_message(by_name(names)))
         found = {}
         for topic in answer["topics"]:
             code = topic["errorCode"]
@@ -121,19 +117,12 @@ class Cluster:
             BrokerTooOldError: the broker does not have the request.
             KafkaPersisterError: the broker refuses.
         """
-        asked = {"resourceType": _OF_TOPIC, "resourceName": topic, "configurationKeys": [name]}
         connection = await self._connections.any()
-        answer = await connection.request(_DESCRIBE_CONFIGS, {"resources": [asked], "includeSynonyms": False})
-        for result in answer["results"]:
-            code = result["errorCode"]
-            if code != codes.NONE:
-                message = f"{connection.node}: topic {topic!r}: code {code} ({codes.name_of(code)})"
-                raise class_of(code)(message, kafka_code=code, node=str(connection.node))
-            for config in result["configs"]:
-                if config["name"] == name:
-                    value: str | None = config["value"]
-                    return value
-        return None
+        told = (await describe_configs(connection, Resource.TOPIC, [topic], [name])).get(topic)
+        if told is not None and told.error_code != codes.NONE:
+            message = f"{connection.node}: topic {topic!r}: code {told.error_code} ({codes.name_of(told.error_code)})"
+            raise class_of(told.error_code)(message, kafka_code=told.error_code, node=str(connection.node))
+        return None if told is None else told.values.get(name)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -145,8 +134,8 @@ class Cluster:
         """Ask for the keys that have come together in this turn of the loop."""
         asked, self._asked = self._asked, {}
         keys = list(asked)
-        for start in range(0, len(keys), _MAX_KEYS):
-            part = {key: asked[key] for key in keys[start : start + _MAX_KEYS]}
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            part = {key: asked[key] for key in keys[start : start + KEYS_AT_ONCE]}
             task = asyncio.get_running_loop().create_task(self._ask(part))
             self._lookups.add(task)
             task.add_done_callback(self._lookups.discard)
@@ -170,27 +159,26 @@ class Cluster:
     async def _find(self, asked: dict[SharePartitionKey, asyncio.Future[Node]]) -> None:
         connection = await self._connections.any()
         # Kafka 4.0 has the look-up and none of the requests that come after it, and answers the look-up with INVALID_REQUEST.
-        connection.version_of(_READ_STATE)
+        connection.version_of(READ_STATE)
         texts = {coordinator_key(*key): key for key in asked}
-        answer = await connection.request(_FIND_COORDINATOR, {"keyType": _SHARE, "coordinatorKeys": list(texts)})
-        for found in answer["coordinators"]:
-            key = texts.pop(found["key"], None)
-            if key is not None:
-                self._found(key, asked[key], found, connection.node)
+        answer = await find_coordinators(connection, OF_SHARE_PARTITIONS, list(texts))
         for text, key in texts.items():
+            found = answer.get(text)
+            if found is not None:
+                self._found(key, asked[key], found, connection.node)
+                continue
             message = f"{connection.node}: the answer to FindCoordinator lacks {text!r}"
             _settle(asked[key], BadAnswerError(message, node=str(connection.node), key=key))
 
-    def _found(self, key: SharePartitionKey, asked: asyncio.Future[Node], found: dict[str, Any], by: Node) -> None:
-        code = found["errorCode"]
+    def _found(self, key: SharePartitionKey, asked: asyncio.Future[Node], found: Coordinator, by: Node) -> None:
+        code = found.error_code
         if code == codes.NONE:
-            node = Node(found["nodeId"], Address(found["host"], found["port"]))
-            self._coordinators[key] = node
-            _LOG.debug("%s coordinates %r", node, key)
+            self._coordinators[key] = found.node
+            _LOG.debug("%s coordinates %r", found.node, key)
             if not asked.done():
-                asked.set_result(node)
+                asked.set_result(found.node)
             return
-        said = found["errorMessage"] or "no reason given"
+        said = found.said or "no reason given"
         message = f"{by}: no coordinator for {key!r}: code {code} ({codes.name_of(code)}): {said}"
         if code in codes.RETRIABLE:
             _settle(asked, UnavailableError(message, code=code, node=by))

@@ -1,4 +1,4 @@
-"""What a share coordinator answers, without the network: where share partitions and topics are, and their states."""
+"""Answers of a share coordinator, without the network: where share partitions and topics are, and their states."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 
 from share_state._core import parse_coordinator_key
 from share_state.kafka import codes
+from share_state.kafka.client.peers import Address
 from share_state.kafka.coordinator_states import States, Topic
-from share_state.kafka.peers import Address
 from share_state.persister import Persister
 
 __all__ = ["Answers"]

@@ -1,4 +1,4 @@
-"""What a share coordinator answers to RPC 83 to 87: Kafka's codes and texts, decided by our own coordinator.
+"""Answers of a share coordinator to RPC 83 to 87: Kafka's codes and texts, decided by our own coordinator.
 
 Answers were compared with those of Kafka brokers. They differ where the coordinator's rules do on purpose: a start offset,
 delivery count, delivery state or batch that Kafka takes and cannot use is refused here.
@@ -71,7 +71,7 @@ class States:
         #: Knows no state: it refuses what is asked about topics that do not exist, in Kafka's order of checks.
         self._nowhere = ShareCoordinator()
         self._one: dict[int, Callable[..., Any]] = {
-            _INITIALIZE: store.initialize_state,
+            _INITIALIZE: store.reset_state,
             _READ: store.read_state,
             _WRITE: store.write_state,
             _DELETE: store.delete_state,
@@ -80,7 +80,7 @@ class States:
         self._many: dict[int, Callable[[list[Any]], list[Any]]] = {}
         if isinstance(store, ManyAtOnce):
             self._many = {
-                _INITIALIZE: store.initialize_states,
+                _INITIALIZE: store.reset_states,
                 _READ: store.read_states,
                 _WRITE: store.write_states,
                 _DELETE: lambda requests: store.delete_states([key for (key,) in requests]),

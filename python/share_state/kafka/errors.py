@@ -34,6 +34,7 @@ from share_state.errors import (
     UnsupportedVersionError,
 )
 from share_state.kafka import codes
+from share_state.kafka.shown_key import shown_key
 
 if TYPE_CHECKING:
     from share_state.types import SharePartitionKey
@@ -80,7 +81,7 @@ class KafkaPersisterError(PersisterError):
         super().__init__(message, kafka_code=kafka_code)
         self.kafka_name = codes.name_of(kafka_code)
         self.node = node
-        self.key = key
+        self.key = None if key is None else shown_key(key)
         self.attempts = attempts
         self.outcome_unknown = outcome_unknown
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from share_state._core import decode_message, decode_write_results, encode_message, encode_write_states
-from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
 from share_state.kafka import codes
 from share_state.kafka.call import Call
+from share_state.kafka.client.connection import Connection
+from share_state.kafka.client.peers import LostError, Node
 from share_state.kafka.cluster import Cluster
-from share_state.kafka.connection import Connection
-from share_state.kafka.peers import LostError, Node
+from share_state.util.closing import cancel_all
 
 __all__ = ["Folding"]
 
@@ -49,7 +49,7 @@ class _Lane:
         self.waiting: deque[Call] = deque()
         #: Number of requests in progress.
         self.requests = 0
-        #: Whether the next request is about to be sent, or waits for a connection.
+        #: True while the next request is about to be sent, or waits for a connection.
         self.turn = False
 
 

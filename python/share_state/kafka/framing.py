@@ -1,4 +1,4 @@
-"""What stands around a message on a connection: the frame's length and the headers (Kafka: ``RequestHeader``)."""
+"""Frame of a message on a connection: its length and the headers (Kafka: ``RequestHeader``)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from share_state._core import api_table
+from share_state._core import api_table, header_end
 from share_state.errors import ShareStateError, WireDecodeError
 
 __all__ = [
     "MAX_FRAME",
     "Frames",
     "Request",
+    "compact_length",
     "frame",
     "is_flexible",
     "read_frame",
@@ -46,15 +47,31 @@ class Request(NamedTuple):
     body: bytes
 
 
+def compact_length(length: int) -> bytes:
+    """Return the bytes of the length of a compact string or array, -1 for null (``ByteUtils.writeUnsignedVarint``)."""
+    rest, written = length + 1, bytearray()
+    while rest > 0x7F:  # noqa: PLR2004  seven bits a byte
+        written.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    return bytes([*written, rest])
+
+
 def frame(payload: bytes) -> bytes:
     """Put the payload after its length."""
     return _LENGTH.pack(len(payload)) + payload
 
 
-async def read_frame(reader: asyncio.StreamReader, max_frame: int) -> bytes | None:
+async def read_frame(
+    reader: asyncio.StreamReader, max_frame: int, longest: Callable[[int | None], int] | None = None
+) -> bytes | None:
     """Read the next frame; ``None`` if the other side has closed the connection between two frames.
 
     Memory follows what has arrived, not what the length announces.
+
+    Args:
+        reader: the connection.
+        max_frame: bytes that a frame may have.
+        longest: gives the bytes that a frame may have that begins with this API key, where that is less.
 
     Raises:
         WireDecodeError: the length cannot be that of a message, so this is no peer of ours.
@@ -66,7 +83,12 @@ async def read_frame(reader: asyncio.StreamReader, max_frame: int) -> bytes | No
         if not short.partial:
             return None
         raise
-    return await reader.readexactly(_length(head, max_frame))
+    length = _length(head, max_frame if longest is None else min(max_frame, longest(None)))
+    if longest is None:
+        return await reader.readexactly(length)
+    key = await reader.readexactly(_KEY.size)
+    _length(head, longest(*_KEY.unpack(key)))
+    return key + await reader.readexactly(length - _KEY.size)
 
 
 class Frames(asyncio.Protocol):
@@ -101,6 +123,11 @@ class Frames(asyncio.Protocol):
         """See :class:`asyncio.Protocol`."""
         self._arrived += data
         self.cut()
+
+    @property
+    def arrived(self) -> int:
+        """Bytes that have arrived of a frame that is not whole."""
+        return len(self._arrived)
 
     def may_take(self) -> bool:
         """Say whether another frame is welcome; who says no calls :meth:`cut` when it is."""
@@ -166,7 +193,7 @@ def request_of(payload: bytes) -> Request:
     """Read the request in a frame, without its length.
 
     Raises:
-        WireDecodeError: it ends too early, or the client id is damaged.
+        WireDecodeError: it ends too early, or the client id does.
     """
     if len(payload) < _REQUEST.size:
         raise WireDecodeError("a request ends within its header", position=len(payload), kind="truncated")
@@ -174,11 +201,9 @@ def request_of(payload: bytes) -> Request:
     end = _REQUEST.size + max(length, 0)
     if length < _NULL or end > len(payload):
         raise WireDecodeError(f"a client id announces {length} bytes", position=8, kind="length")
-    try:
-        client_id = payload[_REQUEST.size : end].decode()
-    except UnicodeDecodeError:
-        raise WireDecodeError("a client id is not UTF-8", position=_REQUEST.size, kind="utf8") from None
-    start = _skip_tags(payload, end) if is_flexible(api_key, version) else end
+    # As Java reads it.
+    client_id = payload[_REQUEST.size : end].decode(errors="replace")
+    start = header_end(payload, end) if is_flexible(api_key, version) else end
     return Request(api_key, version, correlation_id, client_id, payload[start:])
 
 
@@ -195,24 +220,4 @@ def response_start(api_key: int, version: int, payload: bytes) -> int:
         WireDecodeError: the header is damaged.
     """
     tagged = api_key != _API_VERSIONS and is_flexible(api_key, version)
-    return _skip_tags(payload, _LENGTH.size) if tagged else _LENGTH.size
-
-
-def _skip_tags(payload: bytes, position: int) -> int:
-    count, position = _varint(payload, position)
-    for _ in range(count):
-        _, position = _varint(payload, position)
-        size, position = _varint(payload, position)
-        position += size
-        if position > len(payload):
-            raise WireDecodeError("a tagged field of a header ends too late", position=len(payload), kind="truncated")
-    return position
-
-
-def _varint(payload: bytes, position: int) -> tuple[int, int]:
-    value = 0
-    for index, byte in enumerate(payload[position : position + 5]):
-        value |= (byte & 0x7F) << 7 * index
-        if byte < 0x80:  # noqa: PLR2004  the last byte of a varint
-            return value, position + index + 1
-    raise WireDecodeError("a varint of a header does not end", position=position, kind="varint")
+    return header_end(payload, _LENGTH.size) if tagged else _LENGTH.size

@@ -18,7 +18,7 @@ from share_state.errors import ConfigError
 from share_state.kafka import codes
 from share_state.kafka.bearer_tokens import INVALID_TOKEN, TokenRefusedError, TokenValidator, token_of
 
-__all__ = ["Login", "Users", "read_users"]
+__all__ = ["AUTHENTICATE", "Login", "Users", "longest_of_stranger", "read_users"]
 
 _LOG: Final = logging.getLogger("share_state.logins")
 _PLAIN: Final = "PLAIN"
@@ -26,6 +26,17 @@ _BEARER: Final = "OAUTHBEARER"
 _SCRAM: Final = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 #: Kafka's least number (``ScramMechanism``).
 _ROUNDS: Final = 4096
+#: The API key of SaslAuthenticate.
+AUTHENTICATE: Final = 36
+#: Bytes of the longest request of somebody who has not logged in, and of one with a token of 64 KiB (Kafka: 512 KiB for both,
+#: ``sasl.server.max.receive.size``).
+_MAX_STRANGERS_FRAME: Final = 4 << 10
+_MAX_TOKEN_FRAME: Final = _MAX_STRANGERS_FRAME + (64 << 10)
+
+
+def longest_of_stranger(api_key: int | None) -> int:
+    """Return the bytes that a request may have of somebody who has not logged in; ``None`` while its API key is not known."""
+    return _MAX_TOKEN_FRAME if api_key in {None, AUTHENTICATE} else _MAX_STRANGERS_FRAME
 
 
 def read_users(path: Path) -> dict[str, str]:
@@ -35,7 +46,8 @@ def read_users(path: Path) -> dict[str, str]:
         ConfigError: it cannot be read, or a line is not of that form; the text names the line and not what it holds.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # As other tools see lines: a password may hold what Python alone takes for the end of one.
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", field="sasl_users", value=str(path)) from None
     users = {}
@@ -72,7 +84,7 @@ class Users:
         return [_PLAIN] if self._scramp is None else [_PLAIN, *_SCRAM]
 
     def knows(self, name: str, password: str) -> bool:
-        """Whether this is the password of that user."""
+        """Return true if this is the password of that user."""
         return hmac.compare_digest(self._passwords.get(name, "").encode(), password.encode()) and name in self._passwords
 
     def scram(self, mechanism: str, claimed: Callable[[str], None]) -> tuple[Any, type[Exception]]:
@@ -143,7 +155,7 @@ class Login:
         """Answer SaslAuthenticate."""
         said: bytes = asked["authBytes"]
         if self._mechanism is None:
-            return self._refuse(codes.ILLEGAL_SASL_STATE, "SaslAuthenticate came before SaslHandshake")
+            return self.refuse(codes.ILLEGAL_SASL_STATE, "SaslAuthenticate came before SaslHandshake")
         if self._mechanism == _PLAIN:
             return self._plain(said)
         if self._mechanism == _BEARER:
@@ -160,7 +172,7 @@ class Login:
         except UnicodeDecodeError:
             known = False
         if not known or acting_for not in (b"", name):
-            return self._refuse(codes.SASL_AUTHENTICATION_FAILED, "Authentication failed: Invalid username or password")
+            return self.refuse(codes.SASL_AUTHENTICATION_FAILED, "Authentication failed: Invalid username or password")
         self.over = True
         return _content(b"")
 
@@ -174,7 +186,7 @@ class Login:
             answer = _content(self._server.get_server_final().encode())
         except (self._wrong, KeyError, ValueError):
             reason = f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
-            return self._refuse(codes.SASL_AUTHENTICATION_FAILED, reason)
+            return self.refuse(codes.SASL_AUTHENTICATION_FAILED, reason)
         self.over = True
         return answer
 
@@ -184,7 +196,7 @@ class Login:
     async def _bearer(self, said: bytes) -> dict[str, Any]:
         if self._token_refused:
             # The client has acknowledged the message that said so; now the code follows.
-            return self._refuse(codes.SASL_AUTHENTICATION_FAILED, INVALID_TOKEN)
+            return self.refuse(codes.SASL_AUTHENTICATION_FAILED, INVALID_TOKEN)
         try:
             token, acting_for = token_of(said)
             self.name = await self._bearer_of(token, acting_for)
@@ -209,7 +221,9 @@ class Login:
             raise TokenRefusedError(f"the token is of {found!r}, who may not act for {acting_for!r}", field="authBytes")
         return found
 
-    def _refuse(self, code: int, reason: str) -> dict[str, Any]:
+    def refuse(self, code: int, reason: str) -> dict[str, Any]:
+        """Send the client away, and return the answer that says why."""
+        self.over = False
         self.failed = True
         self.wrong = reason
         return {**_content(b""), "errorCode": code, "errorMessage": reason}

@@ -1,4 +1,4 @@
-"""How large a record of the state topic may be in the cluster: what the brokers say, asked when a write first needs it."""
+"""Largest record of the state topic in the cluster, asked of the brokers when a write first needs it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 
 from share_state.errors import ConfigError, ShareStateError
 from share_state.kafka import codes
+from share_state.kafka.client.peers import LostError
 from share_state.kafka.clock import Clock, Timer
 from share_state.kafka.cluster import Cluster
 from share_state.kafka.errors import BrokerTooOldError, KafkaPersisterError
-from share_state.kafka.peers import LostError
 
 __all__ = ["DEFAULT_MAX_MESSAGE_BYTES", "MessageBytes"]
 

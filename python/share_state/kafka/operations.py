@@ -19,7 +19,7 @@ from share_state._core import (
     coordinator_key,
     encode_message,
 )
-from share_state.errors import InvalidRequestError, WireDecodeError
+from share_state.errors import ArgumentValueError, InvalidRequestError, WireDecodeError
 from share_state.types import SharePartitionKey, StateBatch
 
 __all__ = [
@@ -82,7 +82,9 @@ def _normal(group: str, topic_id: str, partition: int) -> SharePartitionKey:
     try:
         text = coordinator_key(group, topic_id, partition)
         encode_message(_FIND_COORDINATOR, 6, {"keyType": 2, "coordinatorKeys": [text]})
-    except (UnicodeEncodeError, WireDecodeError) as wrong:
+    except (ArgumentValueError, UnicodeEncodeError, WireDecodeError) as wrong:
+        if isinstance(wrong, ArgumentValueError) and wrong.field != "group":
+            raise
         raise InvalidRequestError(f"the group cannot be sent: {wrong}", field="groupId") from None
     group, topic_id, _ = text.rsplit(":", 2)
     return SharePartitionKey(group, topic_id, partition)

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from share_state._core import ReadStateResult, StateSummary, WriteState
-from share_state.home_loop import HomeLoop
 from share_state.kafka import operations
 from share_state.kafka.call import Call
-from share_state.kafka.client import Client
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.clock import Clock, RetryPolicy
 from share_state.kafka.operations import Operation
-from share_state.kafka.security import SecurityOptions
+from share_state.kafka.persister_client import PersisterClient
 from share_state.types import SharePartitionKey
+from share_state.util.home_loop import HomeLoop
 
 __all__ = ["AsyncKafkaPersister"]
 
@@ -57,7 +57,7 @@ class AsyncKafkaPersister:
         max_message_bytes: int | None = None,
     ) -> None:
         self._home = HomeLoop(type(self).__name__)
-        self._client = Client(
+        self._client = PersisterClient(
             bootstrap,
             security=security,
             client_id=client_id,
@@ -76,7 +76,7 @@ class AsyncKafkaPersister:
         """Number of requests sent so far, of every kind. Calls that wait together share a request."""
         return self._client.requests
 
-    async def initialize_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
+    async def reset_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> None:
         """Initialise a state, which replaces an existing one (InitializeShareGroupState, RPC 83).
 
         A ``start_offset`` of -1 leaves the choice to the leader.
@@ -111,7 +111,7 @@ class AsyncKafkaPersister:
         """Ask the cluster for the ids of topics (Metadata, RPC 3), once.
 
         Returns:
-            The ids in base64, by name; topics that do not exist are not among them.
+            The ids, hyphenated UUIDs, by name; topics that do not exist are not among them.
 
         Raises:
             KafkaPersisterError: no broker answered, or it refused.

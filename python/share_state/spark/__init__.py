@@ -5,7 +5,7 @@ Every function takes a DataFrame with the columns of Spark's own Kafka source (`
 ``spark``: ``pip install '.[spark]'`` in the checkout, and Java 17.
 """
 
-from share_state.extras import require
+from share_state.util.extras import require
 
 require("spark", "pyspark", "pandas", "pyarrow")
 

@@ -17,12 +17,12 @@ from share_state import _core, frames
 __all__ = ["COMPACTED", "compact", "states"]
 
 _Key = tuple[str, str, int]
-#: When a share partition was initialised, which a snapshot does not say.
+#: Column with the time at which a share partition was initialised, which a snapshot does not hold.
 _OLDEST = "oldest_write"
-#: What functions take, and that. Times are in microseconds, as Spark's.
+#: Columns that functions take, and the oldest time. Times are in microseconds, as Spark's.
 COMPACTED = pa.schema([*frames.SCHEMAS["input"], pa.field(_OLDEST, pa.timestamp("us", "UTC"))])
 _INPUT = frames.SCHEMAS["input"].names
-#: What a record says of a state, besides its batches.
+#: Fields of a state in a record, besides its batches.
 _STATE = ("snapshot_epoch", "state_epoch", "leader_epoch", "start_offset", "delivery_complete_count", "incomplete")
 
 

@@ -1,4 +1,4 @@
-"""What one task does with records: brings them into the form of `share_state.frames`, cuts them, and makes a table of them."""
+"""Work of one task on records: it brings them into the form of `share_state.frames`, cuts them, and makes a table of them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from share_state import frames
-from share_state.analysis.anomaly import AnomalyConfig
-from share_state.analysis.search import LogEndOffsets
-from share_state.reading.as_of import AsOf
+from share_state.operate.analysis.anomaly import AnomalyConfig
+from share_state.operate.analysis.search import LogEndOffsets
+from share_state.operate.reading.as_of import AsOf
 from share_state.spark.options import Choice, OnError
 from share_state.spark.prefix import cut
 
@@ -26,7 +26,7 @@ class Fold:
     as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
-    #: What the state topic does not tell; see :func:`share_state.anomalies`.
+    #: Facts that the state topic does not tell; see :func:`share_state.operate.analysis.anomalies`.
     log_end_offsets: LogEndOffsets | None = None
     live_topics: tuple[str, ...] | None = None
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
-from share_state.analysis.anomaly import AnomalyConfig
-from share_state.reading.as_of import AsOf
+from share_state.operate.analysis.anomaly import AnomalyConfig
+from share_state.operate.reading.as_of import AsOf
 from share_state.spark.fold import Fold
 from share_state.spark.options import OnError, milliseconds
 from share_state.spark.schemas import INPUT_SCHEMA, arrow_schema, conform, schema
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from share_state.analysis.search import LogEndOffsets
+    from share_state.operate.analysis.search import LogEndOffsets
 
 __all__ = ["anomalies", "decode", "errors", "history", "records_of", "state"]
 
@@ -67,7 +67,8 @@ def anomalies(
 ) -> DataFrame:
     """Return the anomalies: one row each, with evidence and advice.
 
-    ``log_end_offsets`` and ``live_topics``, which the state topic does not hold, are those of :func:`share_state.anomalies`.
+    ``log_end_offsets`` and ``live_topics``, which the state topic does not hold, are those of
+    :func:`share_state.operate.analysis.anomalies`.
 
     Without a delivery limit for all groups in ``config``, the limit is inferred from all records of a group, in all state
     partitions. A job then runs at once to find the highest delivery count of released records of each group.

@@ -12,12 +12,12 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from share_state.analysis import beside
-from share_state.analysis.anomaly import AnomalyConfig
-from share_state.analysis.search import LogEndOffsets
-from share_state.analysis.topic_id import hyphenated
 from share_state.errors import ConfigError
-from share_state.reading.as_of import AsOf
+from share_state.operate.analysis import beside
+from share_state.operate.analysis.anomaly import AnomalyConfig
+from share_state.operate.analysis.search import LogEndOffsets
+from share_state.operate.analysis.topic_id import hyphenated
+from share_state.operate.reading.as_of import AsOf
 from share_state.spark.storage import split_paths
 
 __all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "check_table", "parse"]
@@ -25,7 +25,7 @@ __all__ = ["KAFKA_PREFIX", "Choice", "OnError", "Options", "check_table", "parse
 OnError = Literal["fail", "quarantine"]
 _Told = TypeVar("_Told")
 
-#: What begins so goes to the Kafka client, without it.
+#: Prefix of the settings that go to the Kafka client, without it.
 KAFKA_PREFIX = "kafka."
 _BOOTSTRAP = "bootstrap.servers"
 TABLES = ("records", "state", "history", "anomalies", "errors", "raw")
@@ -35,14 +35,14 @@ _PASSED_OVER = frozenset({"paths"})
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which share partitions are asked for; None: any."""
+    """Choice of share partitions; None: any."""
 
     group: str | None = None
     topic_id: str | None = None
     partition: int | None = None
 
     def has(self, group: str, topic_id: str, partition: int) -> bool:
-        """Whether a share partition is asked for."""
+        """Return true if a share partition is asked for."""
         chosen = ((self.group, group), (self.topic_id, topic_id), (self.partition, partition))
         return all(wanted is None or wanted == found for wanted, found in chosen)
 
@@ -63,7 +63,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What is read, and how."""
+    """Options of a read: its source and its form."""
 
     table: str
     paths: tuple[str, ...] = ()
@@ -73,14 +73,14 @@ class Options:
     as_of: AsOf = field(default_factory=AsOf)
     on_error: OnError = "fail"
     config: AnomalyConfig = field(default_factory=AnomalyConfig)
-    #: For anomalies, what the state topic does not tell; see :func:`share_state.anomalies`.
+    #: For anomalies, what the state topic does not tell; see :func:`share_state.operate.analysis.anomalies`.
     log_end_offsets: LogEndOffsets | None = None
     live_topics: tuple[str, ...] | None = None
-    #: Of a streaming read: the most records of one micro-batch; None: all there are.
+    #: Most records of one micro-batch of a streaming read; None: all there are.
     max_records: int | None = None
-    #: Of a streaming read: whether records that are gone before they were read are an error.
+    #: True if a streaming read fails where records are gone before they were read.
     fail_on_data_loss: bool = True
-    #: Of ``state`` in files: whether updates that a later snapshot repeats are left out, by a first look at the log.
+    #: True if ``state`` in files leaves out updates that a later snapshot repeats, by a first look at the log.
     skip_superseded: bool = False
 
 
@@ -171,7 +171,7 @@ def _offsets(text: str) -> int | dict[int, int]:
 
 def milliseconds(text: str) -> int:
     """Read a time: milliseconds since the epoch, or ISO 8601 (without a zone it is UTC)."""
-    if text.lstrip("-").isdigit():
+    if text.removeprefix("-").isdecimal():
         return int(text)
     try:
         time = datetime.fromisoformat(text)

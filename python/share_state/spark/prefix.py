@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from share_state.reading.as_of import AsOf
+from share_state.operate.reading.as_of import AsOf
 
 __all__ = ["cut"]
 

@@ -13,7 +13,7 @@ from pyspark.sql.datasource import InputPartition
 
 from share_state import frames
 from share_state.errors import CorruptLogError
-from share_state.reading.as_of import AsOf
+from share_state.operate.reading.as_of import AsOf
 from share_state.spark import kafka_topic
 from share_state.spark.fold import Fold
 from share_state.spark.options import Options
@@ -138,17 +138,17 @@ def _needed(options: Options, scan: frames.RecordBatches, path: Path) -> Iterato
 
 
 def _concerns(finding: dict[str, object], piece: Piece) -> bool:
-    """Whether what was found lies before the end of a piece: the segment after it is another piece's."""
+    """Return true if a finding lies before the end of a piece: the segment after it is another piece's."""
     return piece.end is None or base_offset(Path(str(finding["file"])).name) < piece.end
 
 
 def _damage(findings: list[dict[str, object]], options: Options, state_partition: int) -> Iterator[dict[str, object]]:
-    """Raise for damage, or return it as rows; a torn tail, from a writer or a crash, is none."""
+    """Raise for damage and holes, or return them as rows; a torn tail, from a writer or a crash, is none."""
     for finding in findings:
         if finding["kind"] == "torn_tail":
             _LOG.warning("%s", finding["message"])
         elif options.on_error == "quarantine" or options.table == "errors":
-            yield {"row": 0, "partition": state_partition, "reason": "damage", "message": finding["message"]}
+            yield {"row": 0, "partition": state_partition, "reason": finding["kind"], "message": finding["message"]}
         else:
             raise CorruptLogError(
                 str(finding["message"]),

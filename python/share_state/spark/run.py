@@ -13,7 +13,7 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812  its usual name
 
 from share_state.errors import ConfigError
-from share_state.reading.cluster import SCHEME
+from share_state.operate.reading.cluster import SCHEME
 from share_state.spark import functions
 from share_state.spark.options import OnError, parse
 
@@ -32,7 +32,7 @@ DAY = "day"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is read, and what is made of it."""
+    """Job: what is read, and what is made of it."""
 
     #: A path, or `kafka://HOST:PORT`.
     input: str
@@ -40,7 +40,7 @@ class Job:
     tables: Sequence[str] = ("state",)
     #: `parquet`, or `delta` where the session has it.
     output_format: str = "parquet"
-    #: What becomes of what is there: `error`, `overwrite` or `append`.
+    #: Treatment of a table that is there: `error`, `overwrite` or `append`.
     mode: str = "error"
     on_error: OnError = "fail"
     #: Further options of the data source.
@@ -48,7 +48,7 @@ class Job:
 
 
 class Written(NamedTuple):
-    """One table that was written."""
+    """Table that was written."""
 
     table: str
     place: str

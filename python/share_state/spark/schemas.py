@@ -23,7 +23,7 @@ def _commented(columns: StructType, described: Iterable[pa.Field]) -> StructType
     return columns
 
 
-#: What every function takes: the names and types of Spark's own Kafka source.
+#: Input of every function: the names and types of Spark's own Kafka source.
 INPUT_SCHEMA = _commented(
     StructType(
         [

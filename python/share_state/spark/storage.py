@@ -1,4 +1,4 @@
-"""Where state logs lie: folders of state partitions on a disk that the workers see, or in object storage.
+"""Storage of state logs: folders of state partitions on a disk that the workers see, or in object storage.
 
 A path without a scheme, or with ``file:``, is read where it lies. Others go through pyarrow's own file systems (``s3``, ``s3a``,
 ``gs``, ``gcs``, ``abfs``, ``abfss``, ``hdfs``, ``viewfs``) or, for any other scheme, through fsspec where it knows it; a worker
@@ -50,7 +50,7 @@ class StorageError(ShareStateError, OSError):
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """One state partition's segments."""
+    """Segments of one state partition."""
 
     #: A local path, or an address with a scheme: the folder, or one segment by itself.
     address: str

@@ -45,7 +45,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise ConfigError("as-of options are not supported for streaming reads", field="asOf")
         self._options = options
         self._columns = columns
-        #: Where a query ends that was started with the trigger `availableNow`.
+        #: End of a query that was started with the trigger `availableNow`.
         self._target: Place | None = None
 
     def initialOffset(self) -> Place:  # noqa: N802  Spark's name

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 __all__ = ["Snapshots"]
 
-#: What the key of a record begins with; after it a share partition's snapshots and updates have the same bytes.
+#: Bytes of the type at the head of a record's key; after it a share partition's snapshots and updates are alike.
 _TYPE_BYTES = 2
 _SNAPSHOT, _UPDATE = (pa.scalar(kind.to_bytes(_TYPE_BYTES), pa.binary()) for kind in (0, 1))
 #: Longer than any key: without an end `binary_slice` fails.
@@ -23,7 +23,7 @@ _KEY_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Snapshots:
-    """Where the snapshots of the share partitions of one state partition stand."""
+    """Places of the snapshots of the share partitions of one state partition."""
 
     #: Offsets of the first snapshot since the last tombstone, and of the last.
     _bounds: dict[bytes, tuple[int, int]] = field(default_factory=dict)

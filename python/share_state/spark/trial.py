@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 
 from share_state import encode_record
-from share_state.extras import require
+from share_state.util.extras import require
 
 _PARTITIONS = 2
 

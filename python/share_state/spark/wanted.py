@@ -32,7 +32,7 @@ class Wanted:
                 yield kept
 
     def allows(self, column: str, value: object) -> bool:
-        """Whether rows with this value may be wanted."""
+        """Return true if rows with this value may be wanted."""
         return all(value in values for name, values in self.values if name == column)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from share_state.errors import ShareStateError
 from share_state.gateway import GatewayOptions, ShareGateway, serve_in_thread, split_properties
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.peers import parse_bootstrap
 from share_state.testing.mock_cluster import MockCluster
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from share_state.errors import ConfigError, ShareStateError
-from share_state.extras import require
+from share_state.util.extras import require
 
 __all__ = ["MockCluster", "MockClusterError"]
 
 _PRODUCER: Final = 0
 _TEXT_BYTES: Final = 512
-#: What the functions take and give (``rdkafka.h``, ``rdkafka_mock.h``).
+#: Signatures of the functions (``rdkafka.h``, ``rdkafka_mock.h``).
 _SIGNATURES: Final[dict[str, tuple[Any, list[Any]]]] = {
     "rd_kafka_conf_new": (ctypes.c_void_p, []),
     "rd_kafka_conf_set": (

@@ -26,7 +26,7 @@ pub struct Columns {
 /// Rows that were taken out: a column each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
-    /// How many rows.
+    /// Number of rows.
     pub rows: usize,
     /// The columns, in order.
     pub columns: Vec<Buffers>,
@@ -55,7 +55,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// How many rows wait.
+    /// Number of rows that wait.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows

@@ -1,4 +1,4 @@
-//! One row a record: what it says, without what it comes to.
+//! Row of a decoded record: its fields, without the state that it leads to.
 
 use share_state_core::history::At;
 use share_state_core::ids::SharePartitionKey;
@@ -13,7 +13,7 @@ use crate::common_columns;
 use crate::row_error::Reason;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
-/// What a record is.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordKind {
     /// The whole state of a share partition.
@@ -47,15 +47,15 @@ impl RecordKind {
 pub struct DecodedRow {
     /// State partition that holds it.
     pub state_partition: u32,
-    /// Where it stands there, and its time.
+    /// Offset there, and time.
     pub at: At,
     /// The share partition; `None` if the type of the key is not known.
     pub key: Option<SharePartitionKey>,
     /// Type in the key.
     pub record_type: i16,
-    /// What it is.
+    /// Kind of the record.
     pub kind: RecordKind,
-    /// What it says; `None` where that cannot be read.
+    /// Value of the record; `None` where it cannot be read.
     pub value: Option<ShareValue>,
     /// Version of the value; `None` for a tombstone and for an unknown type.
     pub value_version: Option<i16>,
@@ -145,7 +145,7 @@ impl DecodedRow {
     }
 }
 
-/// What stands in a value: epochs of snapshot and state; leader epoch, start offset and count; the two times; the batches.
+/// Fields of a value: epochs of snapshot and state; leader epoch, start offset and count; the two times; the batches.
 #[derive(Default)]
 struct Figures<'a> {
     epochs: [Option<i32>; 2],

@@ -1,11 +1,11 @@
-//! What the machines are given: records of the state topic with their places, by the names of Spark's Kafka source.
+//! Input of the machines: records of the state topic with their places, by the names of Spark's Kafka source.
 
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
 /// The topic that share coordinators write to.
 pub const STATE_TOPIC: &str = "__share_group_state";
 
-/// One record as it was handed in; nothing of it has been looked at.
+/// Record as it was handed in; nothing of it has been looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Input<'a> {
     /// Its topic, where the caller has that column.

@@ -1,4 +1,4 @@
-//! What a state topic tells, as rows: decoded records, states, histories, anomalies.
+//! Rows of a state topic: decoded records, states, histories, anomalies.
 //!
 //! Each kind of row is declared once, with its columns in their order ([`table::Row`]); named tuples of Python, JSON of the
 //! command line and Arrow columns are three ways to write the same cells down. Rows are made by machines that take the

@@ -1,4 +1,4 @@
-//! One state partition of a running cluster, followed while it grows.
+//! Follower of one state partition of a running cluster while it grows.
 //!
 //! What is shown of a share partition is its state, and what happened to it since it is followed: a state alone does not tell
 //! how many records were accepted, or since when the start offset stands. Only share partitions that changed are told again.
@@ -26,7 +26,7 @@ use pulse::Pulse;
 pub use pulse::Outcomes;
 pub use row::LiveRow;
 
-/// What became of a share partition since it was told last.
+/// Change of a share partition since it was told last.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// It is there, and this is how it stands.
@@ -40,7 +40,7 @@ pub enum Change {
 pub struct Refused {
     /// Offset of the record, or the first offset of a batch that could not be read as a whole.
     pub offset: i64,
-    /// What is wrong with it.
+    /// Fault of the record.
     pub error: WireError,
 }
 
@@ -51,7 +51,7 @@ pub struct Follower {
     history: History,
     watch: Watch,
     live: HashMap<SharePartitionKey, Pulse>,
-    /// Those that changed and were not told yet.
+    /// Share partitions that changed and were not told yet.
     changed: HashSet<SharePartitionKey>,
     next_offset: i64,
     records: u64,
@@ -101,7 +101,7 @@ impl Follower {
         self.live.len()
     }
 
-    /// Whether no share partition has a state.
+    /// Returns `true` if no share partition has a state.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.live.is_empty()
@@ -217,7 +217,7 @@ impl Follower {
         self.watch.since(since_ms, out)
     }
 
-    /// What changed since the last call, in no order.
+    /// Returns what changed since the last call, in no order.
     pub fn changes(&mut self) -> Vec<Change> {
         let changed = std::mem::take(&mut self.changed);
         changed.into_iter().map(|key| self.change(key)).collect()

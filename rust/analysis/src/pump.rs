@@ -1,4 +1,5 @@
-//! From rows of the input to rows of a table: checks places, puts bad rows aside, and hands out columns when there are enough.
+//! Pump from rows of the input to rows of a table: checks places, puts bad rows aside, and hands out columns when there
+//! are enough.
 
 mod machine;
 
@@ -20,7 +21,7 @@ const ROWS: usize = 16_384;
 /// ... or their cells of varying size take so many bytes.
 const BYTES: usize = 8 << 20;
 
-/// What is made of the records.
+/// Kind of rows made of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// [`DecodedRow`].
@@ -46,7 +47,7 @@ impl Table {
     }
 }
 
-/// What happens to a row of the input that cannot be used.
+/// Treatment of a row of the input that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
     /// It ends the reading.
@@ -55,18 +56,18 @@ pub enum OnError {
     Quarantine,
 }
 
-/// How rows are read.
+/// Options of the reading of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// What happens to bad ones.
+    /// Treatment of bad ones.
     pub on_error: OnError,
     /// The topic that they are of, where they name one.
     pub topic: String,
-    /// What of the log is looked at.
+    /// Prefix of the log that is looked at.
     pub as_of: AsOf,
     /// Thresholds, for anomalies.
     pub config: AnomalyConfig,
-    /// What the log does not hold, for anomalies.
+    /// Facts that the log does not hold, for anomalies.
     pub beside: Beside,
 }
 

@@ -36,7 +36,7 @@ struct Current {
     partition: u32,
     /// Highest offset so far.
     offset: i64,
-    /// Whether a record after what is looked at has been read.
+    /// Set once a record after what is looked at has been read.
     is_over: bool,
 }
 
@@ -120,7 +120,7 @@ impl Reader {
         Ok((partition, At { offset, timestamp }))
     }
 
-    /// Whether a place lies after what is looked at.
+    /// Returns `true` if a place lies after what is looked at.
     fn is_over(&self, partition: u32, at: At) -> Result<bool, Reason> {
         let was_over = match self.current {
             Some(current) if current.partition == partition => {

@@ -7,7 +7,7 @@ use share_state_wire::{WireError, WireErrorKind};
 use crate::input::Input;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
-/// Why a row cannot be used.
+/// Reason for which a row cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The row is of another topic.
@@ -17,7 +17,7 @@ pub enum Reason {
     },
     /// A column of the input has another type than it should.
     WrongType {
-        /// Which, and what it is.
+        /// Column, and the type that it has.
         wrong: String,
     },
     /// A column that every record has is null.
@@ -125,7 +125,7 @@ pub struct RowError {
     pub key: Option<Vec<u8>>,
     /// Its value.
     pub value: Option<Vec<u8>>,
-    /// Why.
+    /// Reason for which it cannot be used.
     pub reason: Reason,
 }
 

@@ -1,4 +1,4 @@
-//! One row a share partition: what its records come to.
+//! Row of the state of a share partition.
 
 use std::collections::BTreeMap;
 
@@ -28,16 +28,16 @@ pub struct StateRow {
     pub state_partition: u32,
     /// The state as a whole.
     pub standing: Standing,
-    /// When it was initialised, or was seen first in the log, ms since the epoch.
+    /// Time at which it was initialised, or was seen first in the log, ms since the epoch.
     pub oldest_write: i64,
-    /// When it last changed, ms since the epoch.
+    /// Time at which it last changed, ms since the epoch.
     pub newest_write: i64,
-    /// What is known of the records: sorted, disjoint, coalesced.
+    /// State batches of the records: sorted, disjoint, coalesced.
     pub batches: Vec<StateBatch>,
     figures: Figures,
 }
 
-/// What the batches come to.
+/// Numbers of records in the batches, by state and by delivery count, and the offsets at their ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figures {
     pub available: i64,
@@ -114,7 +114,7 @@ fn oldest_unsettled(batches: &[StateBatch], start_offset: i64) -> Option<i64> {
     None
 }
 
-/// Whether no record of a delivery state comes back.
+/// Returns `true` if no record of a delivery state comes back.
 pub(crate) fn is_settled(delivery_state: i8) -> bool {
     RecordState::from_id(delivery_state).is_some_and(RecordState::is_terminal)
 }
@@ -141,12 +141,12 @@ impl StateRow {
     }
 }
 
-/// When a share partition was written to, ms since the epoch.
+/// Times at which a share partition was written to, ms since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Writes {
-    /// When it was initialised, or was seen first in the log.
+    /// Time at which it was initialised, or was seen first in the log.
     pub oldest: i64,
-    /// When it last changed.
+    /// Time at which it last changed.
     pub newest: i64,
 }
 

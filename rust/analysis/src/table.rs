@@ -1,9 +1,9 @@
-//! What the columns of a row are, and how a row tells its cells.
+//! Columns of a row, and the cells that a row gives.
 
 use share_state_core::ids::TopicId;
 use share_state_core::state_batch::StateBatch;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// True or false.
@@ -57,16 +57,16 @@ impl Kind {
     }
 }
 
-/// One column of a table.
+/// Column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name, the same everywhere.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the column.
     pub kind: Kind,
-    /// Whether a cell may be missing.
+    /// Set if a cell may be missing.
     pub nullable: bool,
-    /// What it means, with its unit.
+    /// Meaning, with its unit.
     pub doc: &'static str,
 }
 
@@ -116,7 +116,7 @@ pub const DELIVERY_COUNT: &[Column] = &[
     Column::new("records", Kind::Int64, "How many records have it."),
 ];
 
-/// What stands in one place of a row.
+/// Value of a row in one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
     /// Nothing, in a nullable column.
@@ -185,7 +185,7 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Where the cells of rows go, one after the other: columns that grow, or the fields of a tuple.
+/// Place for the cells of rows, one after the other: columns that grow, or the fields of a tuple.
 pub trait Cells {
     /// Takes the next cell of the row.
     fn put(&mut self, cell: Cell<'_>);

@@ -1,14 +1,14 @@
-//! What rows and a follower of the state topic are given, on any input: the committed corpus, and seeded mutations of it.
+//! Tests that rows and a follower of the state topic take any input: the committed corpus, and seeded mutations of it.
 #![allow(
     clippy::unwrap_used,
     reason = "the bodies and helpers of fuzz targets assert"
 )]
 
-#[path = "../../fuzz/replay.rs"]
+#[path = "../../proof/fuzz/replay.rs"]
 mod replay;
-#[path = "../../fuzz/bodies/state_follower.rs"]
+#[path = "../../proof/fuzz/bodies/state_follower.rs"]
 mod state_follower;
-#[path = "../../fuzz/bodies/state_rows.rs"]
+#[path = "../../proof/fuzz/bodies/state_rows.rs"]
 mod state_rows;
 
 use replay::replay_some;

@@ -2,34 +2,26 @@
 
 use std::error::Error;
 
-use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::in_flight::IntervalStore;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::ReadStateResult;
 use share_state_core::record_state::AcknowledgeType;
 use share_state_core::share_partition::{
-    AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
+    AcknowledgeBatch, AcquireRequest, FetchedBatch, SharePartition,
 };
 use share_state_core::time::LockTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
-    let mut orders = SharePartition::<IntervalStore>::new(key, 0, ShareGroupConfig::default())?;
-    orders.initialize(ReadStateResult {
-        state_epoch: 0,
-        start_offset: 0,
-        state_batches: vec![],
-    })?;
-    let request = AcquireRequest {
-        member: "alice",
-        mode: AcquireMode::BatchOptimized,
-        batch_size: 500,
-        max_records: 500,
-        fetch_offset: 0,
-        fetched: &[FetchedBatch::plain(0, 3)],
-        aborted: None,
-    };
+    let key = SharePartitionKey::new(
+        "workers",
+        "5f3ff250-a9a1-4215-bb36-c84728fd60e8".parse()?,
+        0,
+    );
+    let mut orders: SharePartition = SharePartition::new(key, 0, ShareGroupConfig::default())?;
+    orders.initialize(ReadStateResult::starting_at(0))?;
+    let fetched = [FetchedBatch::plain(0, 3)];
+    let request = AcquireRequest::new("alice", 500, &fetched);
     orders.acquire(&request, LockTime(0))?;
 
     // One type for each offset: 0 and 1 are done, 2 is for somebody else, 3 is for nobody ever again.

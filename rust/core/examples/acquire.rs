@@ -2,8 +2,7 @@
 
 use std::error::Error;
 
-use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::in_flight::IntervalStore;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::ReadStateResult;
 use share_state_core::share_partition::{
@@ -12,28 +11,22 @@ use share_state_core::share_partition::{
 use share_state_core::time::LockTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
-    let mut orders = SharePartition::<IntervalStore>::new(key, 0, ShareGroupConfig::default())?;
-    orders.initialize(ReadStateResult {
-        state_epoch: 0,
-        start_offset: 0,
-        state_batches: vec![],
-    })?;
+    let key = SharePartitionKey::new(
+        "workers",
+        "5f3ff250-a9a1-4215-bb36-c84728fd60e8".parse()?,
+        0,
+    );
+    let mut orders: SharePartition = SharePartition::new(key, 0, ShareGroupConfig::default())?;
+    orders.initialize(ReadStateResult::starting_at(0))?;
 
     // The leader reads the log from where the share partition says, and offers what it has read.
     let fetched = [FetchedBatch::plain(0, 9)];
-    let ask = |member, max_records, mode| AcquireRequest {
-        member,
-        mode,
-        batch_size: 500,
-        max_records,
-        fetch_offset: 0,
-        fetched: &fetched,
-        aborted: None,
+    let alice = AcquireRequest {
+        mode: AcquireMode::RecordLimit,
+        ..AcquireRequest::new("alice", 4, &fetched)
     };
-    let alice = ask("alice", 4, AcquireMode::RecordLimit);
     let alice = orders.acquire(&alice, LockTime(0))?;
-    let bob = ask("bob", 500, AcquireMode::BatchOptimized);
+    let bob = AcquireRequest::new("bob", 500, &fetched);
     let bob = orders.acquire(&bob, LockTime(1))?;
 
     assert_eq!(offsets(&alice), [(0, 3)]);

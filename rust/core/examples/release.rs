@@ -2,33 +2,22 @@
 
 use std::error::Error;
 
-use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::in_flight::IntervalStore;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::{NoOpStatePersister, ReadStateResult};
-use share_state_core::share_partition::{
-    AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
-};
+use share_state_core::share_partition::{AcquireRequest, FetchedBatch, SharePartition};
 use share_state_core::time::LockTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
-    let mut orders = SharePartition::<IntervalStore>::new(key, 0, ShareGroupConfig::default())?;
-    orders.initialize(ReadStateResult {
-        state_epoch: 0,
-        start_offset: 0,
-        state_batches: vec![],
-    })?;
+    let key = SharePartitionKey::new(
+        "workers",
+        "5f3ff250-a9a1-4215-bb36-c84728fd60e8".parse()?,
+        0,
+    );
+    let mut orders: SharePartition = SharePartition::new(key, 0, ShareGroupConfig::default())?;
+    orders.initialize(ReadStateResult::starting_at(0))?;
     let fetched = [FetchedBatch::plain(0, 9)];
-    let ask = |member| AcquireRequest {
-        member,
-        mode: AcquireMode::BatchOptimized,
-        batch_size: 500,
-        max_records: 500,
-        fetch_offset: 0,
-        fetched: &fetched,
-        aborted: None,
-    };
+    let ask = |member| AcquireRequest::new(member, 500, &fetched);
     orders.acquire(&ask("alice"), LockTime(0))?;
 
     let released = orders.release("alice", LockTime(5));

@@ -2,13 +2,12 @@
 
 use std::error::Error;
 
-use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::in_flight::IntervalStore;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::ReadStateResult;
 use share_state_core::record_state::AcknowledgeType;
 use share_state_core::share_partition::{
-    AcknowledgeBatch, AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
+    AcknowledgeBatch, AcquireRequest, FetchedBatch, SharePartition,
 };
 use share_state_core::time::LockTime;
 
@@ -17,30 +16,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         record_lock_duration_ms: 30_000,
         ..ShareGroupConfig::default()
     };
-    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
-    let mut orders = SharePartition::<IntervalStore>::new(key, 0, config)?;
-    orders.initialize(ReadStateResult {
-        state_epoch: 0,
-        start_offset: 0,
-        state_batches: vec![],
-    })?;
-    let request = AcquireRequest {
-        member: "alice",
-        mode: AcquireMode::BatchOptimized,
-        batch_size: 500,
-        max_records: 500,
-        fetch_offset: 0,
-        fetched: &[FetchedBatch::plain(0, 9)],
-        aborted: None,
-    };
+    let key = SharePartitionKey::new(
+        "workers",
+        "5f3ff250-a9a1-4215-bb36-c84728fd60e8".parse()?,
+        0,
+    );
+    let mut orders: SharePartition = SharePartition::new(key, 0, config)?;
+    orders.initialize(ReadStateResult::starting_at(0))?;
+    let fetched = [FetchedBatch::plain(0, 9)];
+    let request = AcquireRequest::new("alice", 500, &fetched);
     orders.acquire(&request, LockTime(0))?;
     assert_eq!(orders.poll_timeout(), Some(LockTime(30_000)));
 
-    let renewal = AcknowledgeBatch {
-        first: 0,
-        last: 9,
-        types: &[AcknowledgeType::Renew as i8],
-    };
+    let renewal = AcknowledgeBatch::all(0, 9, AcknowledgeType::Renew);
     let token = orders.acknowledge("alice", &[renewal], LockTime(20_000))?;
     assert_eq!(token, None, "there is nothing to write");
     assert_eq!(orders.poll_timeout(), Some(LockTime(50_000)));

@@ -2,13 +2,10 @@
 
 use std::error::Error;
 
-use share_state_core::ids::{SharePartitionKey, TopicId};
-use share_state_core::in_flight::IntervalStore;
+use share_state_core::ids::SharePartitionKey;
 use share_state_core::limits::ShareGroupConfig;
 use share_state_core::persister::{NoOpStatePersister, ReadStateResult};
-use share_state_core::share_partition::{
-    AcquireMode, AcquireRequest, FetchedBatch, SharePartition,
-};
+use share_state_core::share_partition::{AcquireRequest, FetchedBatch, SharePartition};
 use share_state_core::time::LockTime;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -16,22 +13,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         delivery_count_limit: 2,
         ..ShareGroupConfig::default()
     };
-    let key = SharePartitionKey::new("workers", TopicId([7; 16]), 0);
-    let mut orders = SharePartition::<IntervalStore>::new(key, 0, config)?;
-    orders.initialize(ReadStateResult {
-        state_epoch: 0,
-        start_offset: 0,
-        state_batches: vec![],
-    })?;
-    let request = AcquireRequest {
-        member: "alice",
-        mode: AcquireMode::BatchOptimized,
-        batch_size: 500,
-        max_records: 500,
-        fetch_offset: 0,
-        fetched: &[FetchedBatch::plain(0, 0)],
-        aborted: None,
-    };
+    let key = SharePartitionKey::new(
+        "workers",
+        "5f3ff250-a9a1-4215-bb36-c84728fd60e8".parse()?,
+        0,
+    );
+    let mut orders: SharePartition = SharePartition::new(key, 0, config)?;
+    orders.initialize(ReadStateResult::starting_at(0))?;
+    let fetched = [FetchedBatch::plain(0, 0)];
+    let request = AcquireRequest::new("alice", 500, &fetched);
 
     // The caller has the clock: it asks when to come back, and comes.
     let mut now = LockTime(0);

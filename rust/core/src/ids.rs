@@ -1,6 +1,7 @@
-//! Who and what a share-partition state belongs to.
+//! Ids of the group, the topic and the partition that a share-partition state belongs to.
 
 use core::fmt;
+use core::str::FromStr;
 use std::sync::Arc;
 
 pub use crate::util::quick_hash::QuickHash;
@@ -89,6 +90,27 @@ impl TopicId {
     }
 }
 
+/// Text that is no [`TopicId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TopicIdError;
+
+impl fmt::Display for TopicIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a topic id is a hyphenated UUID, or 22 characters of URL-safe base64")
+    }
+}
+
+impl core::error::Error for TopicIdError {}
+
+impl FromStr for TopicId {
+    type Err = TopicIdError;
+
+    /// Reads either form, as [`TopicId::parse`] does.
+    fn from_str(text: &str) -> Result<Self, TopicIdError> {
+        Self::parse(text).ok_or(TopicIdError)
+    }
+}
+
 impl fmt::Display for TopicId {
     /// The hyphenated form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -118,7 +140,7 @@ pub struct SharePartitionKey {
 /// Longest group id, in bytes of UTF-8: a record's key spells its length in 16 bits.
 pub const MAX_GROUP_ID_BYTES: usize = i16::MAX as usize;
 
-/// Why a key names no share partition.
+/// Reason for which a key names no share partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyError {
     /// The group id is empty, or longer than [`MAX_GROUP_ID_BYTES`].
@@ -210,7 +232,7 @@ impl TopicId {
     }
 }
 
-/// Which part of a coordinator key is wrong.
+/// Part of a coordinator key that is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CoordinatorKeyError {
     /// Fewer than three segments.

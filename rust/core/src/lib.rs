@@ -41,25 +41,26 @@
 //! | [`time`] | the two clocks |
 //! | [`interval_tree`] | ordered runs that do not overlap, for whoever folds something of their own |
 
-mod assignment;
-pub mod assignor;
-pub mod coordinator;
 mod decision;
-pub mod group_offset;
-pub mod history;
+mod delivery;
+mod groups;
 pub mod ids;
-pub mod in_flight;
-pub mod interval_tree;
 pub mod kafka_code;
-pub mod limits;
 pub mod offset;
+mod partition;
 pub mod persister;
-pub mod record_state;
 pub mod records;
-pub mod share_group;
-pub mod share_partition;
-pub mod share_session;
-pub mod state_batch;
-pub mod state_room;
+mod settings;
+mod state;
 pub mod time;
 mod util;
+
+pub use groups::{assignor, share_group, share_session};
+pub use partition::{in_flight, record_state, share_partition};
+pub use state::{coordinator, group_offset, history, interval_tree, state_batch, state_room};
+
+/// Configuration of share groups under Kafka's names, with its bounds and defaults.
+pub mod limits {
+    pub use crate::settings::limits::*;
+    pub use crate::settings::properties;
+}

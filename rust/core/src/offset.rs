@@ -52,13 +52,13 @@ impl OffsetRange {
         false
     }
 
-    /// Whether `offset` lies in the range.
+    /// Returns `true` if `offset` lies in the range.
     #[must_use]
     pub const fn contains(self, offset: i64) -> bool {
         self.first <= offset && offset <= self.last
     }
 
-    /// Whether every offset of `other` lies in the range.
+    /// Returns `true` if every offset of `other` lies in the range.
     #[must_use]
     pub const fn covers(self, other: Self) -> bool {
         self.first <= other.first && other.last <= self.last
@@ -76,7 +76,7 @@ impl OffsetRange {
         Self::new(self.first.max(after(offset)?), self.last)
     }
 
-    /// Whether `next` begins right after this range.
+    /// Returns `true` if `next` begins right after this range.
     #[must_use]
     pub fn is_followed_by(self, next: i64) -> bool {
         after(self.last) == Some(next)

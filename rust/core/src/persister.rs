@@ -9,9 +9,9 @@
 //!
 //! [`SharePartition::settle`]: crate::share_partition::SharePartition::settle
 
+use crate::delivery::StateBatch;
 use crate::ids::SharePartitionKey;
 use crate::kafka_code::KafkaCode;
-use crate::state_batch::StateBatch;
 
 /// The most state batches that one write carries: 20 bytes each on the wire, so a write stays near 1 MB. A
 /// share partition has at most 4,000 records in flight beside one fetch, so an honest leader stays far below.
@@ -30,7 +30,7 @@ pub struct WriteToken(pub u64);
 pub struct InitializeState {
     /// Epoch of the new state, at least 0.
     pub state_epoch: i32,
-    /// Where it starts; -1 leaves it to `share.auto.offset.reset`.
+    /// Start offset; -1 leaves it to `share.auto.offset.reset`.
     pub start_offset: i64,
 }
 
@@ -46,10 +46,22 @@ pub struct ReadState {
 pub struct ReadStateResult {
     /// Epoch of the state, to be sent with every write.
     pub state_epoch: i32,
-    /// Where the share partition starts; -1 when not yet resolved.
+    /// Start offset; -1 when not yet resolved.
     pub start_offset: i64,
-    /// What is known of the records after it.
+    /// State of the records after it, as far as it is known.
     pub state_batches: Vec<StateBatch>,
+}
+
+impl ReadStateResult {
+    /// Result for a state in which nothing is acknowledged yet.
+    #[must_use]
+    pub const fn starting_at(start_offset: i64) -> Self {
+        Self {
+            state_epoch: 0,
+            start_offset,
+            state_batches: Vec::new(),
+        }
+    }
 }
 
 /// WriteShareGroupState for one share partition (RPC 85).
@@ -63,7 +75,7 @@ pub struct WriteState {
     pub start_offset: i64,
     /// Terminal records at or after the start offset; -1 when unknown.
     pub delivery_complete_count: i32,
-    /// What changed.
+    /// State batches that changed.
     pub state_batches: Vec<StateBatch>,
 }
 
@@ -121,11 +133,38 @@ pub struct StateSummary {
     pub delivery_complete_count: i32,
 }
 
-/// Whoever takes a write and answers at once (Kafka: `Persister.writeState`, with a future that is complete).
-pub trait InlinePersister {
+/// A write to be made, lent for as long as it takes to encode it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LentWrite<'a> {
+    /// Names the write, for [`SharePartition::settle_one`](crate::share_partition::SharePartition::settle_one).
+    pub token: WriteToken,
+    /// Set if a member waits for it, and a refusal undoes it; otherwise memory keeps the change whatever the answer.
+    pub is_awaited: bool,
+    /// Key of the state.
+    pub key: &'a SharePartitionKey,
+    /// Contents of the write.
+    pub state: WriteStateRef<'a>,
+}
+
+/// A persister that is given the writes of a share partition inside the calls that lead to them.
+pub trait WritePersister {
     /// Takes a write; writes of one share partition come in the order in which they were made. The answer is
-    /// [`KafkaCode::None`] once the write is as durable as the persister promises, else why it was refused.
+    /// [`KafkaCode::None`] once the write is as durable as the persister promises, else why it was refused. `None` leaves the
+    /// answer for later: it comes by its token, to [`SharePartition::settle_one`](crate::share_partition::SharePartition::settle_one).
+    fn take(&mut self, write: LentWrite<'_>) -> Option<KafkaCode>;
+}
+
+/// A persister that answers at once (Kafka: `Persister.writeState`, with a future that is complete).
+pub trait InlinePersister {
+    /// Takes a write, and answers it as [`WritePersister::take`] does.
     fn write_state(&mut self, key: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode;
+}
+
+impl<P: InlinePersister> WritePersister for P {
+    #[inline]
+    fn take(&mut self, write: LentWrite<'_>) -> Option<KafkaCode> {
+        Some(self.write_state(write.key, write.state))
+    }
 }
 
 /// Confirms everything and keeps nothing (Kafka: `NoOpStatePersister`): for simulators, tests and benchmarks.

@@ -1,7 +1,7 @@
 //! The records of the state topic `__share_group_state` as plain data (`ShareSnapshotValue`, `ShareUpdateValue`).
 
+use crate::delivery::StateBatch;
 use crate::ids::SharePartitionKey;
-use crate::state_batch::StateBatch;
 
 /// A tagged field that this release does not know, kept so that rewriting a value loses nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ pub struct ShareUpdate {
     pub unknown_tagged_fields: Vec<TaggedField>,
 }
 
-/// What a record of the state topic says about its key.
+/// Value of a record of the state topic, about its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShareValue {
     /// The state is this.
@@ -63,11 +63,11 @@ pub enum ShareValue {
     Tombstone,
 }
 
-/// One record of the state topic.
+/// Record of the state topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShareRecord {
     /// The share partition.
     pub key: SharePartitionKey,
-    /// What is said of it.
+    /// Value, about the key.
     pub value: ShareValue,
 }

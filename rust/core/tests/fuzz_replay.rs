@@ -5,13 +5,13 @@
     reason = "the bodies of fuzz targets assert"
 )]
 
-#[path = "../../fuzz/bodies/engine_twin.rs"]
+#[path = "../../proof/fuzz/bodies/engine_twin.rs"]
 mod engine_twin;
-#[path = "../../fuzz/replay.rs"]
+#[path = "../../proof/fuzz/replay.rs"]
 mod replay;
-#[path = "../../fuzz/bodies/share_partition.rs"]
+#[path = "../../proof/fuzz/bodies/share_partition.rs"]
 mod share_partition;
-#[path = "../../fuzz/bodies/share_script.rs"]
+#[path = "../../proof/fuzz/bodies/share_script.rs"]
 mod share_script;
 
 use replay::replay_some;

@@ -11,12 +11,12 @@ use crate::buffer::Buffer;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     pub fetched: FetchedBatch,
-    /// Where it lies in the buffer of its chunk.
+    /// Place of the batch in the buffer of its chunk.
     pub start: usize,
     pub end: usize,
     /// Epoch of the leader that appended it.
     pub leader_epoch: i32,
-    /// Whether its records belong to an aborted transaction, judged when its answer arrived.
+    /// True if its records belong to an aborted transaction, judged when its answer arrived.
     pub aborted: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Batch {
 pub(crate) struct Chunk {
     pub buffer: Buffer,
     pub batches: VecDeque<Batch>,
-    /// When it was filled or last given out, in appends and slices of the ring.
+    /// Time at which it was filled or last given out, in appends and slices of the ring.
     pub used: u64,
     /// It was there at the last compaction.
     pub lingers: bool,
@@ -37,7 +37,7 @@ impl Chunk {
         self.batches.back().map_or(-1, |b| b.fetched.last_offset)
     }
 
-    /// Where its batches lie in the buffer: they follow each other without anything between.
+    /// Part of the buffer that holds its batches: they follow each other without anything between.
     pub fn span(&self) -> Range<usize> {
         match (self.batches.front(), self.batches.back()) {
             (Some(first), Some(last)) => first.start..last.end,

@@ -1,4 +1,4 @@
-//! From what is cached to what a member holds, in one step.
+//! Delivery of cached batches to a member that then holds them, in one step.
 
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::share_partition::{
@@ -10,7 +10,7 @@ use crate::delivery::Delivery;
 use crate::ring::BatchRing;
 use crate::slice::Extent;
 
-/// What a member asks for.
+/// Request of a member for records.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The member.

@@ -1,4 +1,4 @@
-//! What a member is given of one share partition.
+//! Records of one share partition that a member is given.
 
 use share_state_core::share_partition::AcquiredRange;
 
@@ -7,7 +7,7 @@ use crate::slice::Piece;
 /// Acquired ranges, and the whole batches that hold them as pieces of the frames in which they came.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// What the member now holds, ascending; empty when nothing was available.
+    /// Ranges that the member now holds, ascending; empty when nothing was available.
     pub acquired: Vec<AcquiredRange>,
     /// The offset from which the engine wanted records.
     pub fetch_offset: i64,

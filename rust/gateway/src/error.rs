@@ -1,4 +1,4 @@
-//! Why a read was not taken into a ring.
+//! Errors by which a read is not taken into a ring.
 
 use core::fmt;
 
@@ -14,9 +14,9 @@ pub enum AppendError {
     },
     /// The records are no part of the buffer.
     Part {
-        /// Where they are said to begin.
+        /// Place where they are said to begin.
         start: usize,
-        /// Where they are said to end.
+        /// Place where they are said to end.
         end: usize,
         /// Bytes of the buffer.
         size: usize,

@@ -4,7 +4,7 @@ use crate::ring::BatchRing;
 use crate::run::{Place, Run};
 
 impl BatchRing {
-    /// Whether records from `offset` on can be given without a read.
+    /// Returns true if records from `offset` on can be given without a read.
     #[must_use]
     pub fn holds(&self, offset: i64) -> bool {
         self.find(offset).is_some()
@@ -17,6 +17,16 @@ impl BatchRing {
             .find(offset)
             .and_then(|(run, place)| Some((self.runs.get(run)?, place)));
         found.map_or(0, |(run, place)| run.bytes_from(place, limit))
+    }
+
+    /// Bytes of the batch that holds `offset`, or of the first after it; 0 where the ring does not hold it. It cannot be given
+    /// in parts.
+    #[must_use]
+    pub fn first_batch_bytes(&self, offset: i64) -> usize {
+        let found = self
+            .find(offset)
+            .and_then(|(run, place)| self.runs.get(run)?.batches_from(place).next());
+        found.map_or(0, |batch| batch.end - batch.start)
     }
 
     /// The offset after the tail, where the next read of it begins; `None` without a batch.
@@ -64,7 +74,7 @@ impl BatchRing {
         self.runs.iter().max_by_key(|run| run.end())
     }
 
-    /// Where `offset` is; of several runs, in the one that reaches furthest.
+    /// Run and place of `offset`; of several runs, the one that reaches furthest.
     pub(crate) fn find(&self, offset: i64) -> Option<(usize, Place)> {
         let runs = self.runs.iter().enumerate();
         let found = runs.filter_map(|(index, run)| Some((run.end(), index, run.find(offset)?)));

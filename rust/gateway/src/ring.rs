@@ -1,4 +1,4 @@
-//! What is cached of one upstream partition at one isolation level, shared by all groups and members.
+//! Cache of one upstream partition at one isolation level, shared by all groups and members.
 
 use share_state_core::offset::after_saturating;
 use share_state_core::share_partition::{AbortedTransaction, FetchedBatch, aborted_ranges};
@@ -13,24 +13,24 @@ use crate::slice::{Extent, Piece, Slice};
 /// A room of at most this many headers is kept for the next slice.
 const SPARE_BATCHES: usize = 1_000;
 
-/// What an upstream has answered for a partition.
+/// Answer of an upstream for a partition.
 #[derive(Debug)]
 pub struct Read<'a> {
     /// The offset that was asked for.
     pub asked_offset: i64,
     /// The frame of the answer.
     pub buffer: Buffer,
-    /// Where the records begin in it.
+    /// Place in it where the records begin.
     pub start: usize,
-    /// Where they end.
+    /// Place where they end.
     pub end: usize,
-    /// With read_committed: the aborted transactions that the answer names.
+    /// Aborted transactions that the answer names, with read_committed.
     pub aborted: &'a [AbortedTransaction],
-    /// Whether to compute the checksums.
+    /// Treatment of the checksums: computed, or trusted.
     pub checksums: Checksums,
 }
 
-/// What became of a read.
+/// Outcome of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The offset after its last whole batch, and the offset asked for if it has none.

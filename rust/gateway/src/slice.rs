@@ -7,7 +7,7 @@ use crate::aborted::AbortedList;
 use crate::buffer::Buffer;
 use crate::run::{Place, Run};
 
-/// How far a slice goes, which is one batch at least.
+/// Limits of a slice, which is one batch at least.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {
     /// The most bytes.

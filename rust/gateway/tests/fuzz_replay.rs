@@ -4,9 +4,9 @@
     reason = "the bodies and helpers of fuzz targets assert"
 )]
 
-#[path = "../../fuzz/bodies/batch_ring.rs"]
+#[path = "../../proof/fuzz/bodies/batch_ring.rs"]
 mod batch_ring;
-#[path = "../../fuzz/replay.rs"]
+#[path = "../../proof/fuzz/replay.rs"]
 mod replay;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a history is made of: what clients saw, and when.
+//! Events that make a history: what clients saw, and when.
 
 /// Nanoseconds of the clock that the history was taken with.
 pub type Nanos = i64;
@@ -6,18 +6,18 @@ pub type Nanos = i64;
 /// A name in the history's table of names.
 pub type Name = u32;
 
-/// One line of a history. `t` is when the answer came or the wait for it ended, `sent` when the request left.
+/// A line of a history. `t` is when the answer came or the wait for it ended, `sent` when the request left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// When it was seen.
+    /// Time at which it was seen.
     pub t: Nanos,
     /// The share partition, as far as it concerns one.
     pub place: Place,
-    /// What was seen.
+    /// Kind of the event, with what the client saw.
     pub what: What,
 }
 
-/// Where an event belongs.
+/// Share partition, or a part of its name, that an event belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The group; `None` for the log itself.
@@ -28,7 +28,7 @@ pub struct Place {
     pub partition: Option<i32>,
 }
 
-/// What was seen.
+/// Kinds of events, each with what the client saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// Records were produced, and committed.
@@ -51,7 +51,7 @@ pub enum What {
     },
     /// The offsets of the group were reset.
     Reset {
-        /// Where the share partition starts from then on.
+        /// First offset that the share partition delivers from then on.
         start_offset: i64,
         /// The epoch of the new state.
         state_epoch: i64,
@@ -72,32 +72,32 @@ pub struct Span {
 /// Records that a member was given in one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// When the request left.
+    /// Time at which the request left.
     pub sent: Nanos,
     /// The member.
     pub member: Name,
     /// The offsets.
     pub span: Span,
-    /// How often each was delivered, this time included.
+    /// Deliveries of each record, this one included.
     pub delivery_count: i64,
-    /// How long the lock holds.
+    /// Time for which the lock holds.
     pub lock: Nanos,
 }
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// When the request left.
+    /// Time at which the request left.
     pub sent: Nanos,
     /// The member.
     pub member: Name,
-    /// Where its ranges are in [`crate::History::ranges`].
+    /// Place of its ranges in [`crate::History::ranges`].
     pub ranges: (u32, u32),
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What is known of the end of an acknowledgement.
+/// End of an acknowledgement, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was confirmed.
@@ -108,7 +108,27 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What is acknowledged: Kafka's `AcknowledgeType`.
+impl Outcome {
+    /// The outcome that a history calls `word`.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Ok, Self::Refused, Self::Unknown]
+            .into_iter()
+            .find(|outcome| outcome.word() == word)
+    }
+
+    /// Its word in a history.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Type of an acknowledgement: Kafka's `AcknowledgeType`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckType {
     /// 0: there is no such record.
@@ -149,7 +169,7 @@ impl AckType {
         }
     }
 
-    /// Whether the record ends with it.
+    /// Returns true if the record ends with it.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Gap | Self::Accept | Self::Reject)
@@ -168,7 +188,7 @@ pub struct AckRange {
 /// An answer that shows state; what it does not show is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// When the request left.
+    /// Time at which the request left.
     pub sent: Nanos,
     /// The start offset.
     pub start_offset: Option<i64>,
@@ -179,7 +199,7 @@ pub struct View {
 }
 
 impl Event {
-    /// When the request left, or the event itself was seen if it is none.
+    /// Time at which the request left, or the event itself was seen if it is none.
     #[must_use]
     pub const fn sent(&self) -> Nanos {
         match self.what {

@@ -3,7 +3,7 @@
 use crate::event::{AckRange, Event, Place, Span, What};
 use crate::names::Names;
 
-/// How many ranges of an acknowledgement an excerpt shows.
+/// Number of ranges of an acknowledgement that an excerpt shows.
 const SHOWN: usize = 16;
 
 /// Events in the order of their times.
@@ -90,7 +90,7 @@ impl History {
                     .map(|range| [range.span.first, range.span.last, range.kind.id()].to_vec())
                     .collect();
                 put("ranges", ranges.into());
-                put("outcome", crate::reading::outcome_word(ack.outcome).into());
+                put("outcome", ack.outcome.word().into());
             }
             What::View(view) => {
                 for (name, figure) in [

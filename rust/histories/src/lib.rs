@@ -8,23 +8,23 @@
 
 mod check;
 mod checks;
-mod era;
-mod eras;
+mod each_record;
 mod event;
+mod event_index;
 mod failovers;
-mod gather;
 mod history;
 mod intervals;
-mod life;
-mod lives;
 mod lock;
 mod names;
 mod reading;
-mod rises;
-mod scene;
-mod settings;
+mod record_events;
+mod reset_period;
+mod reset_periods;
+mod rising_offset;
 #[cfg(test)]
-mod twins;
+mod search_tests;
+mod settings;
+mod share_partition;
 mod violation;
 mod wrong_field;
 

@@ -9,14 +9,14 @@ use crate::event::{Ack, AckRange, AckType, Event, Grant, Nanos, Outcome, Place, 
 use crate::history::History;
 use crate::wrong_field::{Ranges, wrong_field};
 
-/// Why a line is not one of a history.
+/// Error of a line that is not one of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAHistory {
     /// The line, from 1.
     pub line: u64,
     /// The field; `None` where the line as a whole is no JSON object.
     pub field: Option<&'static str>,
-    /// What was found, and what was expected.
+    /// The fault, and what was expected.
     pub reason: String,
 }
 
@@ -60,15 +60,6 @@ struct Line<'a> {
 }
 
 type Field<T> = Result<T, (Option<&'static str>, String)>;
-
-/// The word for an outcome.
-pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Ok => "ok",
-        Outcome::Refused => "refused",
-        Outcome::Unknown => "unknown",
-    }
-}
 
 /// Takes in a history line by line.
 #[derive(Debug, Default)]
@@ -170,14 +161,10 @@ impl Reader {
                     .saturating_mul(1_000_000),
             }),
             "ack" => {
-                let outcome = match required("outcome", line.outcome.as_deref())? {
-                    "ok" => Outcome::Ok,
-                    "refused" => Outcome::Refused,
-                    "unknown" => Outcome::Unknown,
-                    other => {
-                        let reason = format!("{other:?}; expected ok, refused or unknown");
-                        return Err((Some("outcome"), reason));
-                    }
+                let word = required("outcome", line.outcome.as_deref())?;
+                let Some(outcome) = Outcome::from_word(word) else {
+                    let reason = format!("{word:?}; expected ok, refused or unknown");
+                    return Err((Some("outcome"), reason));
                 };
                 What::Ack(Ack {
                     sent: sent()?,

@@ -1,18 +1,18 @@
-//! What a check is told beside the history.
+//! Settings of a check, beside the history.
 
 use crate::event::Nanos;
 
 /// Nanoseconds of a millisecond.
 pub const MILLI: Nanos = 1_000_000;
 
-/// What the checks measure with.
+/// Limits that the checks measure with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// The most deliveries of a record (`group.share.delivery.count.limit`).
     pub delivery_limit: i64,
-    /// How far the clocks of two members may be apart.
+    /// Largest difference between the clocks of two members.
     pub skew: Nanos,
-    /// How long an available record may wait while members poll and nothing is locked.
+    /// Time that an available record may wait while members poll and nothing is locked.
     pub within: Nanos,
 }
 

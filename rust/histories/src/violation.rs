@@ -1,4 +1,4 @@
-//! What a check finds.
+//! Findings of a check.
 
 use crate::event::{Name, Span};
 
@@ -65,7 +65,7 @@ pub struct Violation {
     pub partition: i32,
     /// The records that it concerns; `None` where it is the share partition.
     pub span: Option<Span>,
-    /// What is wrong, for people.
+    /// The broken promise, for people.
     pub text: &'static str,
     /// The fewest events that show it, by their position in the history.
     pub excerpt: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Which field of a line cannot be read.
+//! Name of the field of a line that cannot be read.
 
 use core::fmt;
 
@@ -87,7 +87,8 @@ fn shortened(value: &str) -> String {
     }
 }
 
-/// What a field should be, if it is something else: what JSON can say and nobody can hold too.
+/// Description of the values that a field may have, if `value` is none of them. Values that JSON can say and nobody can hold
+/// count as such.
 fn expected(field: &str, value: &str) -> Option<&'static str> {
     fn fits<'a, T: Deserialize<'a>>(value: &'a str) -> bool {
         serde_json::from_str::<Option<T>>(value).is_ok()

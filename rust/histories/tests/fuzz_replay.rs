@@ -4,9 +4,9 @@
     reason = "the bodies and helpers of fuzz targets assert"
 )]
 
-#[path = "../../fuzz/bodies/history_lines.rs"]
+#[path = "../../proof/fuzz/bodies/history_lines.rs"]
 mod history_lines;
-#[path = "../../fuzz/replay.rs"]
+#[path = "../../proof/fuzz/replay.rs"]
 mod replay;
 
 #[test]

@@ -12,12 +12,12 @@ const OVERHEAD: usize = 12;
 const CRC_POSITION: usize = 17;
 const CHECKED_FROM: usize = 21;
 
-/// What stands at the place of the walk.
+/// Contents of the place of the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// The file ends here.
     End,
-    /// As many bytes as the header claims; [`BatchReader::decode`] tells whether they are a batch.
+    /// Bytes, as many as the header claims; [`BatchReader::decode`] tells whether they are a batch.
     Whole,
     /// Something that is not a whole batch.
     Bad(Bad),
@@ -26,17 +26,17 @@ pub(crate) enum Step {
 /// Bytes that are not a whole batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bad {
-    /// Where they begin.
+    /// Position at which they begin.
     pub position: u64,
     /// Bytes from there to the end of the file.
     pub remaining: u64,
     /// The size that the header claims, if that is a possible one.
     pub claimed: Option<u64>,
-    /// Why they are not a batch.
+    /// Reason for which they are not a batch.
     pub cause: BadCause,
 }
 
-/// Why bytes are not a batch.
+/// Reason for which bytes are not a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BadCause {
     /// The file ends before the batch does.
@@ -53,9 +53,9 @@ pub(crate) enum BadCause {
 }
 
 impl Bad {
-    /// Whether the bytes may be what a crash leaves of a batch. A batch with a right checksum was written whole, so
-    /// what is wrong after the checksum was wrong from the start, a record that reaches beyond its batch included
-    /// (`Truncated`: a file that ends too early is [`BadCause::CutOff`]); and no crash makes up a format.
+    /// Returns `true` if the bytes may be what a crash leaves of a batch. A batch with a right checksum was written
+    /// whole, so what is wrong after the checksum was wrong from the start, a record that reaches beyond its batch
+    /// included (`Truncated`: a file that ends too early is [`BadCause::CutOff`]); and no crash makes up a format.
     pub fn may_be_unwritten(&self) -> bool {
         match self.cause {
             BadCause::CutOff | BadCause::Order { .. } => true,
@@ -90,17 +90,24 @@ impl BatchReader {
         })
     }
 
-    /// Where the next batch begins.
+    /// Position at which the next batch begins.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Looks at the length again; `true` when a writer has added to the file since.
-    pub fn has_grown(&mut self) -> io::Result<bool> {
+    /// Looks again at the length and at the bytes that the last step saw; `true` when a writer has added to the file or written there
+    /// since.
+    pub fn has_changed(&mut self) -> io::Result<bool> {
         let length = self.source.get_ref().length()?;
-        let grown = length > self.length;
+        let has_grown = length > self.length;
         self.length = self.length.max(length);
-        Ok(grown)
+        // Seeking drops what was read ahead.
+        self.source.seek(SeekFrom::Start(self.position))?;
+        let mut now = Vec::with_capacity(self.buffer.len());
+        (&mut self.source)
+            .take(self.buffer.len() as u64)
+            .read_to_end(&mut now)?;
+        Ok(has_grown || now != self.buffer)
     }
 
     /// Goes on at `position`.
@@ -152,7 +159,7 @@ impl BatchReader {
             .map_err(|error| self.bad(BadCause::Wire(error), Some(self.buffer.len() as u64)))
     }
 
-    /// What [`Step::Whole`] found, where another offset should come.
+    /// Fault of the batch that [`Step::Whole`] found, where another offset should come.
     pub fn out_of_order(&self, expected: i64, found: i64) -> Bad {
         let size = self.buffer.len() as u64;
         self.bad(BadCause::Order { expected, found }, Some(size))
@@ -266,15 +273,34 @@ mod tests {
             panic!("30 bytes are no batch");
         };
         assert_eq!((bad.cause, bad.remaining), (BadCause::CutOff, 30));
-        assert!(!reader.has_grown().unwrap());
+        assert!(!reader.has_changed().unwrap());
         file.set(&whole);
-        assert!(reader.has_grown().unwrap());
-        assert!(!reader.has_grown().unwrap(), "it is told once");
+        assert!(reader.has_changed().unwrap());
+        assert!(!reader.has_changed().unwrap(), "it is told once");
         reader.resume_at(bad.position).unwrap();
         assert_eq!(reader.step().unwrap(), Step::Whole);
         assert_eq!(reader.decode().unwrap().header.base_offset, 0);
         reader.accept();
         assert_eq!(reader.step().unwrap(), Step::End);
+    }
+
+    /// A writer fills the room that it has reserved.
+    #[test]
+    fn a_batch_that_a_writer_puts_into_its_room_is_whole_when_it_is_read_again() {
+        let (file, whole) = (Shared::default(), batch());
+        let room = vec![0; whole.len() + 100];
+        let at = |written: usize| [&whole[..written], &room[written..]].concat();
+        for there in [0, 30, whole.len() - 2] {
+            file.set(&at(there));
+            let mut reader = reader(&file);
+            let first = reader.step().unwrap();
+            assert!(first != Step::Whole || reader.decode().is_err(), "{there}");
+            assert!(!reader.has_changed().unwrap());
+            file.set(&at(whole.len()));
+            assert!(reader.has_changed().unwrap(), "{there}");
+            reader.resume_at(0).unwrap();
+            assert!(reader.step().unwrap() == Step::Whole && reader.decode().is_ok());
+        }
     }
 
     /// A writer that opens the log cuts a torn tail off.
@@ -295,7 +321,7 @@ mod tests {
             assert_eq!(bad.cause, BadCause::CutOff);
             assert_eq!(bad.position, whole.len() as u64);
             assert_eq!(bad.remaining, left as u64);
-            assert!(!reader.has_grown().unwrap());
+            assert!(!reader.has_changed().unwrap());
             reader.resume_at(bad.position).unwrap();
             let again = reader.step().unwrap();
             assert_eq!(again == Step::End, left == 0, "{again:?}");

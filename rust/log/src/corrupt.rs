@@ -13,11 +13,11 @@ pub struct CorruptLog {
     pub segment: PathBuf,
     /// Byte of the segment at which the damage begins.
     pub position: u64,
-    /// What is wrong there.
+    /// Damage that begins there.
     pub kind: CorruptKind,
 }
 
-/// What is wrong with a log.
+/// Kind of damage of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CorruptKind {
@@ -36,7 +36,7 @@ pub enum CorruptKind {
     Record {
         /// Offset of the record.
         offset: i64,
-        /// What is wrong, counted from the start of the key or value.
+        /// Fault of the key or value; positions count from its start.
         error: WireError,
     },
     /// A record without a key, which the state topic does not have.
@@ -62,7 +62,7 @@ pub enum CorruptKind {
     OffsetEnd,
     /// A header field outside the checksum does not hold what a store writes.
     LeaderEpoch {
-        /// What it holds.
+        /// Value that it holds.
         found: i32,
     },
     /// Offsets and number of records of the batch do not belong together.

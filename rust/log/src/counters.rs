@@ -1,8 +1,8 @@
-//! What a store has done, as plain numbers.
+//! Counters of a store, as plain numbers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a store has done since it was opened.
+/// Counters of a store since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Verbs that appended at least one record.

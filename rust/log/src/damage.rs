@@ -9,13 +9,13 @@ use crate::corrupt::CorruptLog;
 pub struct Damage {
     /// State partition.
     pub partition: u32,
-    /// Where and what.
+    /// Damage and its place.
     pub corrupt: CorruptLog,
-    /// What a repair costs.
+    /// Loss by a repair.
     pub loss: Loss,
 }
 
-/// What is lost when a log is cut where its damage begins.
+/// Loss when a log is cut where its damage begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// Bytes from the damage to the end of the log. 0 when nothing is cut: the log only ends elsewhere than it did when it was
@@ -23,7 +23,7 @@ pub struct Loss {
     pub bytes: u64,
     /// Records in these bytes, or missing already.
     pub records: u64,
-    /// Whether that number is exact, by the note of the clean close. Otherwise there may be more that nobody can count.
+    /// Set if that number is exact, by the note of the clean close. Otherwise there may be more that nobody can count.
     pub is_exact: bool,
     /// The keys of those records that can still be read, in ascending order: share partitions as `group:topic id:partition`,
     /// or share groups. A damaged batch may name a wrong one.
@@ -34,7 +34,7 @@ pub struct Loss {
 const NAMED_KEYS: usize = 5;
 
 impl fmt::Display for Loss {
-    /// What `repair` does, in words that follow that name.
+    /// Tells what `repair` does, in words that follow that name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.bytes {
             0 => f.write_str("takes the log as it is")?,

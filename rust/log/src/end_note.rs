@@ -6,7 +6,7 @@
 //!
 //! The position of the end is sufficient. Every byte before it is in a batch with a checksum, and the offsets connect the batches.
 
-/// Where a log ends.
+/// End of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogEnd {
     /// Base offset of the last segment; without a segment, that of the first one to come.

@@ -7,9 +7,9 @@ use crate::corrupt::CorruptKind;
 use crate::disk::{
     At, DRAFT_SUFFIX, Disk, Entry, Held, IoFailure, LockFailure, read_small, write_atomically,
 };
+use crate::error::OpenError;
 use crate::layout::{CHECKPOINT_FILE, LOCK_FILE, META_FILE};
 use crate::meta::{META_LIMIT, Meta};
-use crate::store::OpenError;
 
 /// Takes the directory's lock, without waiting.
 pub(crate) fn take_lock(disk: &dyn Disk, root: &Path) -> Result<Box<dyn Held>, OpenError> {
@@ -78,7 +78,7 @@ pub(crate) fn read_starts(
     }
 }
 
-/// Whether a file is the leftover of an interrupted creation.
+/// Returns `true` if a file is the leftover of an interrupted creation.
 pub(crate) fn is_unfinished(entry: &Entry) -> bool {
     !entry.is_dir
         && (entry.name == LOCK_FILE || entry.name.strip_suffix(DRAFT_SUFFIX) == Some(META_FILE))

@@ -6,13 +6,14 @@ pub const STATE_TOPIC: &str = "__share_group_state";
 /// Name of the group coordinator's topic (`Topic.GROUP_METADATA_TOPIC_NAME`).
 pub const GROUP_TOPIC: &str = "__consumer_offsets";
 
-/// What a store says of itself: format and number of state partitions.
+/// Name of the file with the format and the number of state partitions of a store.
 pub(crate) const META_FILE: &str = "share-state.meta";
 
 /// Held by the one writer.
 pub(crate) const LOCK_FILE: &str = ".lock";
 
-/// Where the log of each partition begins, in the broker's own format (`LogManager.LogStartOffsetCheckpointFile`).
+/// Name of the file with the offsets at which the logs begin, in the broker's own format
+/// (`LogManager.LogStartOffsetCheckpointFile`).
 pub(crate) const CHECKPOINT_FILE: &str = "log-start-offset-checkpoint";
 
 const SEGMENT_SUFFIX: &str = ".log";
@@ -54,7 +55,7 @@ pub(crate) fn parse_segment_name(name: &str) -> Option<i64> {
         .and_then(|offset| i64::try_from(offset).ok())
 }
 
-/// Whether a file claims to be a segment, be its name right or wrong.
+/// Returns `true` if a file claims to be a segment, be its name right or wrong.
 pub(crate) fn looks_like_segment(name: &str) -> bool {
     name.ends_with(SEGMENT_SUFFIX)
 }

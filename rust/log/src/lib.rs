@@ -34,18 +34,22 @@
 mod batch_reader;
 mod budget;
 mod checkpoint;
+mod config;
 mod corrupt;
 mod counters;
 mod damage;
 mod disk;
 mod end_note;
+mod error;
 mod group_store;
 mod home;
 mod journal;
 mod layout;
 mod mark;
 mod meta;
+mod opener;
 mod page;
+mod progress;
 pub mod read;
 mod segment_log;
 #[cfg(feature = "sim")]
@@ -57,16 +61,16 @@ mod tail;
 mod trials;
 mod wrong_header;
 
+pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
 pub use corrupt::{CorruptKind, CorruptLog, TornTail};
 pub use counters::Counters;
 pub use damage::{Damage, Loss};
 pub use disk::IoFailure;
+pub use error::{OpenError, PoisonCause, StoreError};
 pub use group_store::{
     Accepted, Expired, GroupAnswer, GroupConfigError, GroupStoreConfig, ShareGroupStore,
 };
 pub use layout::{GROUP_TOPIC, STATE_TOPIC};
 pub use meta::{FORMAT_VERSION, MetaError};
-pub use store::{
-    AcceptedWrite, Answers, ConfigError, MAX_PARTITIONS, OpenError, PoisonCause, Progress,
-    Recovery, StateStore, StoreConfig, StoreError, SyncPolicy,
-};
+pub use progress::Progress;
+pub use store::{AcceptedWrite, Answers, Recovery, StateStore};

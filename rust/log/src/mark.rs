@@ -9,7 +9,7 @@
 
 use crate::corrupt::CorruptKind;
 
-/// What a batch holds that has no mark.
+/// Value of a batch that has no mark.
 pub(crate) const UNMARKED: i32 = 0;
 
 /// The marks of a store's logs.
@@ -17,7 +17,7 @@ pub(crate) const UNMARKED: i32 = 0;
 pub(crate) struct Marks {
     /// Above 0.
     pub number: i32,
-    /// By state partition: batches from this offset on are marked.
+    /// Offset by state partition: batches from it on are marked.
     pub since: Vec<i64>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Mark {
 }
 
 impl Marks {
-    /// What is known of a log of which the meta file says nothing.
+    /// Mark of a partition's log; `None` if the meta file says nothing of it.
     pub fn of(marks: Option<&Self>, partition: u32) -> Option<Mark> {
         let marks = marks?;
         let since = *marks.since.get(partition as usize)?;
@@ -62,7 +62,7 @@ impl Marks {
 }
 
 impl Mark {
-    /// Whether a batch is one of this store's.
+    /// Checks that a batch is one of this store's.
     pub fn check(self, base_offset: i64, found: i32) -> Result<(), CorruptKind> {
         if found == self.number || (found == UNMARKED && base_offset < self.since) {
             return Ok(());

@@ -1,5 +1,5 @@
-//! What a store says of itself in `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest. After
-//! them stands the note of where the logs end ([`crate::end_note`]).
+//! Meta file of a store, `share-state.meta`: lines of `key=value`, the last of them a checksum of the rest. After them
+//! stands the note of where the logs end ([`crate::end_note`]).
 
 use core::fmt;
 
@@ -12,7 +12,7 @@ pub const FORMAT_VERSION: u32 = 1;
 /// No meta file is longer, whatever it says: the note of the most state partitions takes less.
 pub(crate) const META_LIMIT: u64 = 1 << 20;
 
-/// What may be torn after the noted ends.
+/// Part of a log that may be torn after the noted ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Torn {
     /// The logs were closed: nothing.
@@ -23,7 +23,7 @@ pub(crate) enum Torn {
     Unsynced,
 }
 
-/// Where the logs ended when the file was written.
+/// Noted ends of the logs when the file was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Noted {
     /// By state partition.
@@ -34,31 +34,31 @@ pub(crate) enum Noted {
     Nothing,
 }
 
-/// What is known of one log before it is read.
+/// Facts about one log before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
-    /// What may be torn.
+    /// Part that may be torn.
     pub torn: Torn,
-    /// Up to where it is whole, if that is known.
+    /// End up to which it is whole, if that is known.
     pub end: Option<LogEnd>,
-    /// What its batches are marked with, if that is known.
+    /// Mark of its batches, if that is known.
     pub mark: Option<Mark>,
 }
 
 impl Expected {
-    /// Of a log of which nothing is known.
+    /// Facts about a log of which nothing is known.
     pub const ANYTHING: Self = Self {
         torn: Torn::LastBatch,
         end: None,
         mark: None,
     };
 
-    /// Whether bad bytes at this offset may be what a crash left.
+    /// Returns `true` if bad bytes at this offset may be what a crash left.
     pub fn may_be_torn(&self, next_offset: i64) -> bool {
         self.torn != Torn::Nothing && self.end.is_none_or(|end| next_offset >= end.next_offset)
     }
 
-    /// From which byte on the last segment may not be durable although it can be read: a sync may have failed.
+    /// First byte of the last segment that may not be durable although it can be read: a sync may have failed.
     pub fn unsure_from(&self, segment: i64, last_batch: u64) -> Option<u64> {
         let noted = self.end.filter(|end| end.segment == segment);
         match self.torn {
@@ -68,7 +68,7 @@ impl Expected {
         }
     }
 
-    /// Whether a log that ends here, and can be read up to there, is whole.
+    /// Returns `true` if a log that ends here, and can be read up to there, is whole.
     pub fn is_met(&self, found: LogEnd) -> bool {
         self.end.is_none_or(|end| match self.torn {
             Torn::Nothing => found == end,
@@ -82,15 +82,15 @@ impl Expected {
 pub(crate) struct Meta {
     /// Number of state partitions; the partition of a key depends on it, so it is fixed for good.
     pub partitions: u32,
-    /// What may be torn.
+    /// Part of the logs that may be torn.
     pub torn: Torn,
-    /// What the batches are marked with; nothing in a store that is older than marks.
+    /// Marks of the batches; none in a store that is older than marks.
     pub marks: Option<Marks>,
-    /// Where the logs ended.
+    /// Noted ends of the logs.
     pub noted: Noted,
 }
 
-/// Why a meta file cannot be used.
+/// Reason for which a meta file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetaError {
     /// It is of another format.
@@ -100,7 +100,7 @@ pub enum MetaError {
     },
     /// It is not what any release wrote.
     Malformed {
-        /// What is wrong.
+        /// Fault of the file.
         reason: &'static str,
     },
 }
@@ -119,7 +119,7 @@ impl fmt::Display for MetaError {
 impl core::error::Error for MetaError {}
 
 impl Meta {
-    /// What is to be expected of a state partition's log.
+    /// Returns what is to be expected of a state partition's log.
     pub(crate) fn expected(&self, partition: u32) -> Expected {
         let end = match &self.noted {
             Noted::Ends(ends) => ends.get(partition as usize).copied(),

@@ -1,6 +1,6 @@
-//! What a crash leaves of bytes that were not synced: any pages of them, and zeros where a page was never written.
+//! Pages of a disk: a crash leaves any of those that were not synced, and zeros where a page was never written.
 
-/// What a disk writes as a whole: the smallest page there is. Larger ones begin at multiples of it.
+/// Bytes that a disk writes as a whole: the smallest page there is. Larger ones begin at multiples of it.
 pub(crate) const PAGE: u64 = 512;
 
 /// Bytes from `position` to the end of its page.

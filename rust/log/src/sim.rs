@@ -20,9 +20,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::config::StoreConfig;
 pub use crate::disk::sim::{Fault, Loss, SimDisk};
+use crate::error::OpenError;
 use crate::group_store::{GroupStoreConfig, ShareGroupStore};
-use crate::store::{OpenError, StateStore, StoreConfig};
+use crate::store::StateStore;
 
 /// [`StateStore::open`] on a simulated disk.
 ///

@@ -15,11 +15,13 @@ use crate::meta::{Expected, Torn};
 use crate::page::{PAGE, by_page};
 use crate::wrong_header::{self, LENGTH};
 
-/// What bad bytes at the end of the last segment are.
+/// Verdict on bad bytes at the end of the last segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// A crash can have left them.
     Torn,
+    /// Room that was reserved after the last batch, or bytes that were lost as if they had been.
+    Room,
     /// A crash cannot.
     Damage(CorruptKind),
 }
@@ -53,8 +55,11 @@ pub(crate) fn judge(
         // A segment gets its name only when its first batch is durable, so a crash cannot empty it. Fewer bytes than
         // tell a length may be zeros by right: those of the offset 0.
         let emptied = bad.position == 0 && bad.remaining >= OVERHEAD;
+        let may_be_room = expected.torn == Torn::Unsynced && bad.remaining >= OVERHEAD;
         return Ok(if emptied {
             Verdict::Damage(CorruptKind::ZeroFilled)
+        } else if may_be_room {
+            Verdict::Room
         } else {
             Verdict::Torn
         });
@@ -111,10 +116,11 @@ pub(crate) fn kind(bad: &Bad) -> CorruptKind {
     }
 }
 
-/// Whether there is nothing but zeros from `position` to the end, as in a file that was made longer than it is.
+/// Returns `true` if there is nothing but zeros from `position` to the end, as in a file that was made longer than it is.
 pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::Result<bool> {
     source.seek(SeekFrom::Start(position))?;
-    let mut window = [0; WINDOW];
+    // Not on the stack: threads may have small ones.
+    let mut window = vec![0; WINDOW];
     loop {
         match source.read(&mut window)? {
             0 => return Ok(true),
@@ -124,8 +130,8 @@ pub(crate) fn only_zeros(source: &mut (impl Read + Seek), position: u64) -> io::
     }
 }
 
-/// Whether some of a batch's length is missing, or lies on a page that was never written. The length of a batch that begins at
-/// the end of a page lies on two, and of these either one may be there without the other.
+/// Returns `true` if some of a batch's length is missing, or lies on a page that was never written. The length of a
+/// batch that begins at the end of a page lies on two, and of these either one may be there without the other.
 fn length_is_unwritten(source: &mut (impl Read + Seek), position: u64) -> io::Result<bool> {
     source.seek(SeekFrom::Start(position))?;
     let mut bytes = Vec::new();
@@ -141,7 +147,7 @@ fn length_is_unwritten(source: &mut (impl Read + Seek), position: u64) -> io::Re
     Ok(bytes.len() < LENGTH.end || by_page(position, &bytes).any(is_unwritten))
 }
 
-/// What lies after bad bytes.
+/// Contents of the file after bad bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
     /// No whole batch.

@@ -24,9 +24,9 @@ const LARGEST: u64 = 1 << 31;
 /// A whole batch whose header is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrongHeader {
-    /// Where the batch ends.
+    /// Position of the end of the batch.
     pub end: u64,
-    /// Whether a page that was never written explains the header.
+    /// Set if a page that was never written explains the header.
     pub is_unwritten: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn find(
     }
 }
 
-/// What stood there when the batch was written.
+/// Returns the header as it was when the batch was written.
 fn written(stored: &[u8; PREFIX], base_offset: i64, size: u64) -> [u8; PREFIX] {
     let mut written = *stored;
     let length = u32::try_from(size - OVERHEAD).unwrap_or(u32::MAX);
@@ -105,7 +105,7 @@ fn is_batch(prefix: &[u8; PREFIX], body: &[u8]) -> bool {
     decode_batch(&[prefix, body].concat(), &Limits::default()).is_ok()
 }
 
-/// Whether all that differs lies on a page that holds nothing but zeros of this batch.
+/// Returns `true` if all that differs lies on a page that holds nothing but zeros of this batch.
 fn is_unwritten(stored: &[u8; PREFIX], written: &[u8; PREFIX], position: u64) -> bool {
     let on_page = rest_of_page(position);
     match (stored.split_at_checked(on_page), written.get(on_page..)) {

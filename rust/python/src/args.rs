@@ -2,11 +2,13 @@
 //! does not fit is told with the argument's name, its value and what is expected.
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyInt, PyString, PyType};
+use pyo3::type_object::PyTypeCheck;
+use pyo3::types::{PyBool, PyInt, PyIterator, PyString, PyType};
 use share_state_core::ids::TopicId;
 use share_state_core::time::{LockTime, WallTime};
 
@@ -72,6 +74,114 @@ pub fn name(py: Python<'_>, error: &PyErr, name: impl Display) {
     let _ = error.value(py).call_method1("add_note", (note,));
 }
 
+/// A text, which has to be one in UTF-8 too: a lone surrogate is none.
+///
+/// This and those below are for `from_py_with`, in place of conversions whose errors are Python's own.
+pub fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a str> {
+    value.extract().map_err(|_| {
+        if value.is_instance_of::<PyString>() {
+            errors::wrong_value(value, "a str without lone surrogates")
+        } else {
+            errors::wrong_type(value, "a str")
+        }
+    })
+}
+
+/// As [`text`], with memory of its own.
+pub fn string(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    text(value).map(str::to_owned)
+}
+
+/// Bytes.
+pub fn bytes<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    value
+        .extract()
+        .map_err(|_| errors::wrong_type(value, "bytes"))
+}
+
+/// `True` or `False`.
+pub fn flag(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value
+        .extract()
+        .map_err(|_| errors::wrong_type(value, "a bool"))
+}
+
+/// A path of the file system.
+pub fn path(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    value
+        .extract()
+        .map_err(|_| errors::wrong_type(value, "a path"))
+}
+
+/// An object of this class.
+pub fn one<'a, 'py, T: PyTypeCheck>(value: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, T>> {
+    value.cast().map_err(|_| {
+        let class = T::classinfo_object(value.py());
+        let name = class.getattr("__name__").map(|name| name.to_string());
+        errors::wrong_type(value, &format!("a {}", name.unwrap_or_default()))
+    })
+}
+
+/// Result of `read` for anything but `None`.
+fn or_none<'a, 'py, T>(
+    value: &'a Bound<'py, PyAny>,
+    read: impl FnOnce(&'a Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
+    if value.is_none() {
+        return Ok(None);
+    }
+    read(value).map(Some)
+}
+
+/// As [`text`], or `None`.
+pub fn text_or_none<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
+    or_none(value, text)
+}
+
+/// As [`string`], or `None`.
+pub fn string_or_none(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    or_none(value, string)
+}
+
+/// As [`bytes`], or `None`.
+pub fn bytes_or_none<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a [u8]>> {
+    or_none(value, bytes)
+}
+
+/// As [`one`], or `None`.
+pub fn one_or_none<'a, 'py, T: PyTypeCheck>(
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<Option<&'a Bound<'py, T>>> {
+    or_none(value, one)
+}
+
+/// Ids of topics.
+pub fn topics(value: &Bound<'_, PyAny>) -> PyResult<Vec<Topic>> {
+    items_of(value)?.map(|item| item?.extract()).collect()
+}
+
+/// Texts, or `None`.
+pub fn strings_or_none(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
+    or_none(value, |value| {
+        items_of(value)?.map(|item| string(&item?)).collect()
+    })
+}
+
+/// The items of the argument `name`.
+pub fn items<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    named(value.py(), items_of(value), name)
+}
+
+fn items_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyIterator>> {
+    // The letters of a text would be taken for items.
+    if value.is_instance_of::<PyString>() {
+        return Err(errors::wrong_type(value, "a list"));
+    }
+    value
+        .try_iter()
+        .map_err(|_| errors::wrong_type(value, "a list"))
+}
+
 /// A time on the caller's monotonic clock: `LockTime`, or a number of ms.
 pub struct LockMs(pub LockTime);
 
@@ -118,7 +228,7 @@ fn time_in(
 #[derive(Clone, Copy)]
 pub struct Topic(pub TopicId);
 
-/// What the id of a topic may be.
+/// Forms that the id of a topic may have.
 pub const TOPIC_ID: &str = "a uuid.UUID, a hyphenated UUID or 22 characters of URL-safe base64";
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Topic {
@@ -126,8 +236,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Topic {
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if value.is_instance_of::<PyString>() {
-            let text = value.extract::<&str>()?;
-            return TopicId::parse(text)
+            return TopicId::parse(text(&value)?)
                 .map(Self)
                 .ok_or_else(|| errors::wrong_value(&value, TOPIC_ID));
         }

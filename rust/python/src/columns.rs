@@ -9,12 +9,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyTuple};
 
-use crate::args::named;
+use crate::args::{Whole, named};
 use crate::errors;
 
 static ASARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// To copy so many elements takes less time than to lend an array, or to give it memory of ours.
+/// Number of elements that take less time to copy than to lend an array for, or to give it memory of ours.
 const FEW: usize = 1_000;
 
 /// A column of `T`: one that is long is borrowed.
@@ -23,9 +23,9 @@ pub enum Column<'py, T: Element> {
     Borrowed(PyReadonlyArray1<'py, T>),
 }
 
-impl<'py, T: Element + Copy> Column<'py, T> {
-    /// The column called `name`. Another dtype or shape is refused and not converted: what looks like offsets and is not
-    /// would be taken for offsets.
+impl<'py, T: Element + Copy + Whole + TryFrom<i128>> Column<'py, T> {
+    /// The column called `name`. int64 is taken for a narrower dtype if each number fits. Any other dtype or shape is refused and
+    /// not converted: what looks like offsets and is not would be taken for offsets.
     pub fn of(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = value.cast() {
             return Self::taken(array);
@@ -44,10 +44,13 @@ impl<'py, T: Element + Copy> Column<'py, T> {
             })?
             .bind(py)
             .call1((value,))?;
-        let Ok(column) = array.cast() else {
-            return refused(&array);
-        };
-        Self::taken(column)
+        match array.cast() {
+            Ok(column) => Self::taken(column),
+            Err(_) => match named(py, fitted(&array), name)? {
+                Some(numbers) => Ok(Self::Copied(numbers)),
+                None => refused(&array),
+            },
+        }
     }
 
     fn taken(array: &Bound<'py, PyArray1<T>>) -> PyResult<Self> {
@@ -69,6 +72,23 @@ impl<'py, T: Element + Copy> Column<'py, T> {
             },
         }
     }
+}
+
+/// The numbers of an int64 column, which is what NumPy makes of whole numbers, where a narrower one is expected.
+fn fitted<T: Whole + TryFrom<i128>>(array: &Bound<'_, PyAny>) -> PyResult<Option<Vec<T>>> {
+    let Ok(array) = array.cast::<PyArray1<i64>>() else {
+        return Ok(None);
+    };
+    let view = array.try_readonly()?;
+    let mut fitted = Vec::with_capacity(array.len());
+    for number in view.as_array() {
+        let Ok(number) = T::try_from(i128::from(*number)) else {
+            let number = number.into_pyobject(array.py())?;
+            return Err(errors::out_of_range(&number, T::LEAST, T::GREATEST));
+        };
+        fitted.push(number);
+    }
+    Ok(Some(fitted))
 }
 
 /// A column for Python.

@@ -1,33 +1,28 @@
-//! From Python values to the core's plain data and back.
+//! Conversion of Python values to the core's plain data and back.
 
 use std::ops::Deref;
 
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyList, PyString, PyTuple};
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition as core;
 use share_state_core::share_partition::{AbortedTransaction, FetchedBatch};
 use share_state_core::state_batch::StateBatch;
 
-use crate::acquired_range::AcquiredRange;
-use crate::args::{self, Int, TOPIC_ID, Topic, named};
+use crate::args::{self, Int, TOPIC_ID, Topic, named, text};
 use crate::errors;
+use crate::partition::acquired_range::AcquiredRange;
 use crate::words::{Control, State};
 
 /// A part of a tuple, before it is looked at.
 type Part<'py> = Bound<'py, PyAny>;
 
-static STATE_BATCH: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static KEY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-static TUPLE_NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-
 /// Accepts an iterable of `(first, last, state, count)`.
 pub fn state_batches_in(batches: &Bound<'_, PyAny>) -> PyResult<Vec<StateBatch>> {
     let mut out = Vec::new();
-    for batch in batches.try_iter()? {
+    for batch in args::items("state_batches", batches)? {
         out.push(state_batch_in(out.len(), &batch?)?);
     }
     Ok(out)
@@ -51,41 +46,6 @@ fn state_batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<StateBatch
         delivery_state: state.0,
         delivery_count: count.0,
     })
-}
-
-/// An instance of a named tuple, made by `tuple.__new__` as its own `_make` does: the constructor in Python costs more than
-/// most calls into the engine.
-pub fn named_tuple<'py>(
-    class: &Bound<'py, PyType>,
-    fields: Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = class.py();
-    TUPLE_NEW
-        .get_or_try_init(py, || {
-            py.get_type::<PyTuple>()
-                .getattr("__new__")
-                .map(Bound::unbind)
-        })?
-        .bind(py)
-        .call1((class, fields))
-}
-
-pub fn state_batches_out<'py>(
-    py: Python<'py>,
-    batches: &[StateBatch],
-) -> PyResult<Bound<'py, PyList>> {
-    let class = STATE_BATCH.import(py, "share_state.types", "StateBatch")?;
-    let list = PyList::empty(py);
-    for b in batches {
-        let fields = (
-            b.first_offset,
-            b.last_offset,
-            b.delivery_state,
-            b.delivery_count,
-        );
-        list.append(named_tuple(class, fields.into_pyobject(py)?)?)?;
-    }
-    Ok(list)
 }
 
 pub fn acquired_out<'py>(
@@ -212,8 +172,16 @@ fn fetched_batch_in(index: usize, batch: &Bound<'_, PyAny>) -> PyResult<FetchedB
 
 pub fn aborted_in(aborted: &Bound<'_, PyAny>) -> PyResult<Vec<AbortedTransaction>> {
     let mut out = Vec::new();
-    for item in aborted.try_iter()? {
-        let (producer_id, first_offset): (Int<i64>, Int<i64>) = item?.extract()?;
+    for item in args::items("aborted", aborted)? {
+        let item = item?;
+        let py = item.py();
+        let part = |name: &str| format!("aborted[{}]{name}", out.len());
+        let Ok((producer_id, first_offset)) = item.extract::<(Part<'_>, Part<'_>)>() else {
+            let expected = "(producer_id, first_offset)";
+            return named(py, Err(errors::wrong_type(&item, expected)), part(""));
+        };
+        let producer_id: Int<i64> = named(py, producer_id.extract(), part(".producer_id"))?;
+        let first_offset: Int<i64> = named(py, first_offset.extract(), part(".first_offset"))?;
         out.push(AbortedTransaction {
             producer_id: producer_id.0,
             first_offset: first_offset.0,
@@ -228,11 +196,6 @@ pub fn topic_id(text: &str) -> PyResult<TopicId> {
         .ok_or_else(|| Python::attach(|py| errors::wrong_word(py, "topic_id", text, TOPIC_ID)))
 }
 
-pub fn key_out<'py>(py: Python<'py>, key: &SharePartitionKey) -> PyResult<Bound<'py, PyAny>> {
-    KEY.import(py, "share_state.types", "SharePartitionKey")?
-        .call1((&*key.group, key.topic_id.to_string(), key.partition))
-}
-
 /// Accepts `SharePartitionKey` or any tuple like it.
 pub fn key_in(key: &Bound<'_, PyAny>) -> PyResult<SharePartitionKey> {
     let py = key.py();
@@ -240,7 +203,7 @@ pub fn key_in(key: &Bound<'_, PyAny>) -> PyResult<SharePartitionKey> {
         let error = errors::wrong_type(key, "a SharePartitionKey, or a tuple like it");
         return named(py, Err(error), "key");
     };
-    let group: &str = named(py, group.extract(), "group")?;
+    let group = named(py, text(&group), "group")?;
     let topic_id: Topic = named(py, topic_id.extract(), "topic_id")?;
     let partition: Int<i32> = named(py, partition.extract(), "partition")?;
     Ok(SharePartitionKey::new(group, topic_id.0, partition.0))

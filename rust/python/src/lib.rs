@@ -2,47 +2,20 @@
 //!
 //! This crate registers, detaches, converts and maps errors. No rule of share groups lives here.
 
-mod acquired_range;
-mod agenda;
 mod analysis;
 mod args;
-mod as_of;
-mod assignor;
-mod codec;
 mod columns;
-mod config;
 mod convert;
-mod coordinator;
-mod data;
-mod engine;
 mod errors;
-mod folded;
-mod frames;
-mod guarded;
-mod history;
-mod history_check;
-mod history_rows;
-mod hot_path;
-mod inline;
-mod live;
-mod persisters;
-mod plain;
-mod properties;
-mod records;
-mod refusals;
-mod scan;
-mod seen;
-mod share_groups;
-mod share_partition;
-mod share_partitions;
-mod share_sessions;
-mod shared;
-mod state_room;
-mod store;
-mod table_codec;
+mod gateway;
+mod groups;
+mod locked;
+mod named_tuples;
+mod partition;
+mod state;
 mod tuples;
+mod wire;
 mod words;
-mod write_codec;
 
 use pyo3::prelude::*;
 
@@ -50,66 +23,73 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::acquired_range::AcquiredRange;
+    use crate::analysis::anomalies::{AnomalyFinder, StateReplay};
     #[pymodule_export]
-    use crate::analysis::{AnomalyFinder, StateReplay};
+    use crate::analysis::as_of::Prefix;
     #[pymodule_export]
-    use crate::as_of::Prefix;
+    use crate::analysis::frames::{FramePump, FrameScan, frame_tables};
     #[pymodule_export]
-    use crate::assignor::simple_assignment;
+    use crate::analysis::history::{History, HistoryScan, history_path};
     #[pymodule_export]
-    use crate::codec::{api_table, decode_message, encode_message};
+    use crate::analysis::history_check::HistoryChecker;
     #[pymodule_export]
-    use crate::config::{GroupConfig, offset_reset_duration_ms};
+    use crate::analysis::live::StateTopicFollower;
     #[pymodule_export]
-    use crate::coordinator::ShareCoordinator;
+    use crate::analysis::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
-    use crate::data::{ReadStateResult, StateSummary, WriteState};
+    use crate::gateway::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
     #[pymodule_export]
-    use crate::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
+    use crate::groups::assignor::simple_assignment;
     #[pymodule_export]
-    use crate::frames::{FramePump, FrameScan, frame_tables};
+    use crate::groups::config::{GroupConfig, offset_reset_duration_ms};
     #[pymodule_export]
-    use crate::history::{History, HistoryScan, history_path};
-    #[pymodule_export]
-    use crate::history_check::HistoryChecker;
-    #[pymodule_export]
-    use crate::hot_path::{BatchRing, Delivery, decode_fetch_answer, encode_share_fetch_answer};
-    #[pymodule_export]
-    use crate::live::StateTopicFollower;
-    #[pymodule_export]
-    use crate::persisters::{NoOpStatePersister, RecordingPersister};
-    #[pymodule_export]
-    use crate::properties::{
+    use crate::groups::properties::{
         alter_group_config, broker_config_entries, check_broker_config, check_group_config,
         effective_group_config, group_config_entries,
     };
     #[pymodule_export]
-    use crate::records::{decode_record, encode_record, encode_state, state_partition};
+    use crate::groups::share_groups::ShareGroupStore;
     #[pymodule_export]
-    use crate::scan::{Scan, fold_path, log_ends, scan_path};
+    use crate::groups::share_sessions::{ShareFetchContext, ShareSessions};
     #[pymodule_export]
-    use crate::share_groups::ShareGroupStore;
+    use crate::partition::acquired_range::AcquiredRange;
     #[pymodule_export]
-    use crate::share_partition::SharePartition;
+    use crate::partition::persisters::{NoOpStatePersister, RecordingPersister};
     #[pymodule_export]
-    use crate::share_partitions::{Acquired, DeadLetters, PendingWrites, SharePartitions};
+    use crate::partition::share_partition::SharePartition;
     #[pymodule_export]
-    use crate::share_sessions::{ShareFetchContext, ShareSessions};
+    use crate::partition::share_partitions::{
+        Acquired, DeadLetters, PendingWrites, SharePartitions,
+    };
     #[pymodule_export]
-    use crate::state_room::StateRoom;
+    use crate::state::coordinator::ShareCoordinator;
     #[pymodule_export]
-    use crate::store::StateStore;
+    use crate::state::data::{ReadStateResult, StateSummary, WriteState};
     #[pymodule_export]
-    use crate::write_codec::{check_write_state, decode_write_results, encode_write_states};
+    use crate::state::folded::{combine_state_batches, coordinator_key, parse_coordinator_key};
+    #[pymodule_export]
+    use crate::state::state_room::StateRoom;
+    #[pymodule_export]
+    use crate::state::store::StateStore;
+    #[pymodule_export]
+    use crate::wire::batches::decode_batch;
+    #[pymodule_export]
+    use crate::wire::codec::{api_table, decode_message, encode_message, header_end};
+    #[pymodule_export]
+    use crate::wire::records::{decode_record, encode_record, encode_state, state_partition};
+    #[pymodule_export]
+    use crate::wire::write_codec::{check_write_state, decode_write_results, encode_write_states};
 
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::analysis::add_names(module)?;
-        module.add("ERROR_CODES", crate::codec::error_codes())?;
-        module.add("HISTORY_CAUSES", crate::history_rows::cause_names())?;
+        crate::analysis::anomalies::add_names(module)?;
+        module.add("ERROR_CODES", crate::wire::codec::error_codes())?;
+        module.add(
+            "HISTORY_CAUSES",
+            crate::analysis::history_rows::cause_names(),
+        )?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -5,7 +5,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyInt, PyString, PyTuple, PyType};
 use share_state_analysis::table::{Cell, Cells, Row};
 
-use crate::convert;
+use crate::named_tuples;
 
 /// The fields that are there so far; what failed first is kept.
 struct Fields<'py> {
@@ -41,14 +41,14 @@ fn field<'py>(py: Python<'py>, cell: Cell<'_>) -> PyResult<Bound<'py, PyAny>> {
             PyString::from_bytes(py, &text)?.into_any()
         }
         Cell::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
-        Cell::Batches(batches) => convert::state_batches_out(py, batches)?
+        Cell::Batches(batches) => named_tuples::state_batches_out(py, batches)?
             .to_tuple()
             .into_any(),
         Cell::DeliveryCounts(counts) => PyTuple::new(py, counts.iter().copied())?.into_any(),
     })
 }
 
-/// Where a class of named tuples is found.
+/// Place of a class of named tuples.
 pub struct Class {
     cell: PyOnceLock<Py<PyType>>,
     module: &'static str,
@@ -85,5 +85,5 @@ pub fn tuple_out<'py, R: Row>(
         return Err(error);
     }
     let class = class.of(py)?;
-    convert::named_tuple(class, PyTuple::new(py, fields.fields)?)
+    named_tuples::named_tuple(class, PyTuple::new(py, fields.fields)?)
 }

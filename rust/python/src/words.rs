@@ -17,7 +17,7 @@ pub struct Mode(pub AcquireMode);
 /// An id of `RecordState`. One that is none is left to the engine, which knows the batch it stands in.
 pub struct State(pub i8);
 
-/// What a control batch ends a transaction with.
+/// Type of a control batch: the end of a transaction.
 pub struct Control(pub ControlType);
 
 /// The words of an enum, in the order of their ids from 0.
@@ -85,7 +85,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Control {
 /// The id that is given, or the place of the name that is given among `words`; whether a name is in capitals does not matter.
 fn place(value: Borrowed<'_, '_, PyAny>, words: Words) -> PyResult<usize> {
     if let Ok(name) = value.cast::<PyString>() {
-        let name = name.to_str()?;
+        let Ok(name) = name.to_str() else {
+            return Err(unknown(value, words));
+        };
         return words
             .iter()
             .position(|word| word.eq_ignore_ascii_case(name))

@@ -7,8 +7,10 @@ use crate::error::{WireError, WireErrorKind};
 #[derive(Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
-    /// Where `rest` ends in the whole; so a read moves nothing but `rest`.
+    /// Position in the whole at which `rest` ends, so that a read moves nothing but `rest`.
     end: usize,
+    /// Number of elements of arrays that may still be read.
+    elements: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -21,7 +23,32 @@ impl<'a> Reader<'a> {
         Self {
             rest: buf,
             end: position + buf.len(),
+            elements: usize::MAX,
         }
+    }
+
+    /// The same reader of at most so many elements, all arrays together.
+    pub(crate) const fn within(self, elements: usize) -> Self {
+        Self { elements, ..self }
+    }
+
+    /// Admits an array whose count stands at `start`. It is refused when the rest cannot hold as many elements of at least
+    /// `min_size` bytes, so memory stays in proportion to the input (CVE-2022-34917 is the lack of this), and when there
+    /// are more elements than the reader may read.
+    #[inline]
+    pub(crate) fn admit(
+        &mut self,
+        count: usize,
+        min_size: usize,
+        start: Self,
+    ) -> Result<(), WireError> {
+        let possible = (self.rest.len() / min_size.max(1)).min(self.elements);
+        if count > possible {
+            let count = count as u64;
+            return Err(start.error(WireErrorKind::Count { count, possible }));
+        }
+        self.elements -= count;
+        Ok(())
     }
 
     /// Its position in the whole.
@@ -119,7 +146,8 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn sub(&mut self, n: usize) -> Result<Self, WireError> {
         let position = self.position();
-        Ok(Self::at(self.take(n)?, position))
+        let elements = self.elements;
+        Ok(Self::at(self.take(n)?, position).within(elements))
     }
 
     /// Refuses bytes after the end.

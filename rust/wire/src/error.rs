@@ -10,11 +10,11 @@ pub struct WireError {
     /// Index of the byte where the fault begins. Within the records of a compressed batch it counts from the
     /// start of the decompressed bytes; it is 0 for a value that cannot be written.
     pub position: usize,
-    /// What is wrong.
+    /// Fault that begins there.
     pub kind: WireErrorKind,
 }
 
-/// What is wrong with the bytes.
+/// Fault of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireErrorKind {
     /// The input ends too early.
@@ -58,7 +58,7 @@ pub enum WireErrorKind {
     },
     /// Bytes are left over after the end.
     TrailingBytes {
-        /// How many.
+        /// Number of these bytes.
         count: usize,
     },
     /// The version of a request, answer or record value is unknown.

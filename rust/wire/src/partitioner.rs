@@ -1,4 +1,4 @@
-//! Which partition of the state topic keeps a share partition's state.
+//! Partitioner: finds the partition of the state topic that keeps a share partition's state.
 
 use share_state_core::ids::SharePartitionKey;
 

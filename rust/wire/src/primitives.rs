@@ -3,6 +3,8 @@
 //! *Flexible* (requests, answers, record values): a length is an unsigned varint one above the true one, 0 is null, and
 //! each struct ends with its tagged fields. *Non-flexible* (record keys): a string has an `i16` length, nothing is tagged.
 
+use std::borrow::Cow;
+
 use share_state_core::ids::TopicId;
 
 use crate::cursor::Reader;
@@ -12,11 +14,14 @@ use crate::varint::{read_unsigned, unsigned_len, write_unsigned};
 /// The longest string that Kafka's own classes read or write, bytes.
 pub(crate) const MAX_STRING: usize = i16::MAX as usize;
 
+/// The most tagged fields that a header or a struct may have. Kafka's have a handful; each takes two bytes and some time.
+const MAX_TAGS: usize = 64;
+
 /// The most elements reserved before the first is read: the count is checked against the rest of the input, but an
 /// element may be larger in memory than in bytes.
 const MAX_RESERVE: usize = 1024;
 
-fn utf8<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a str, WireError> {
+fn string_bytes<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a [u8], WireError> {
     if length > MAX_STRING {
         let kind = WireErrorKind::Length {
             length: length as i64,
@@ -24,8 +29,20 @@ fn utf8<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a str, WireError> {
         };
         return Err(r.error(kind));
     }
+    r.take(length)
+}
+
+fn utf8<'a>(r: &mut Reader<'a>, length: usize) -> Result<&'a str, WireError> {
     let start = *r;
-    core::str::from_utf8(r.take(length)?).map_err(|_| start.error(WireErrorKind::Utf8))
+    core::str::from_utf8(string_bytes(r, length)?).map_err(|_| start.error(WireErrorKind::Utf8))
+}
+
+/// A string as Java reads it: what is not UTF-8 becomes U+FFFD, and the result is a string that can be written again.
+pub(crate) fn read_text<'a>(r: &mut Reader<'a>, length: usize) -> Result<Cow<'a, str>, WireError> {
+    let start = *r;
+    let text = String::from_utf8_lossy(string_bytes(r, length)?);
+    check_string(text.len()).map_err(|error| start.error(error.kind))?;
+    Ok(text)
 }
 
 /// The length that a compact length stands for; `None` for null.
@@ -76,8 +93,8 @@ pub(crate) fn write_string(out: &mut Vec<u8>, text: Option<&str>) {
     out.extend_from_slice(text.unwrap_or_default().as_bytes());
 }
 
-/// A string with an `i16` length; `None` for null.
-pub(crate) fn read_legacy_string<'a>(r: &mut Reader<'a>) -> Result<Option<&'a str>, WireError> {
+/// The `i16` length of a string; `None` for null.
+pub(crate) fn read_legacy_len(r: &mut Reader<'_>) -> Result<Option<usize>, WireError> {
     let start = *r;
     match r.i16()? {
         -1 => Ok(None),
@@ -87,9 +104,15 @@ pub(crate) fn read_legacy_string<'a>(r: &mut Reader<'a>) -> Result<Option<&'a st
                 max: MAX_STRING as i64,
             };
             let length = usize::try_from(length).map_err(|_| start.error(kind))?;
-            utf8(r, length).map(Some)
+            Ok(Some(length))
         }
     }
+}
+
+/// A string with an `i16` length; `None` for null.
+pub(crate) fn read_legacy_string<'a>(r: &mut Reader<'a>) -> Result<Option<&'a str>, WireError> {
+    let length = read_legacy_len(r)?;
+    length.map(|length| utf8(r, length)).transpose()
 }
 
 /// Writes a string with an `i16` length, once [`check_string`] has passed it.
@@ -102,19 +125,12 @@ pub(crate) fn read_topic_id(r: &mut Reader<'_>) -> Result<TopicId, WireError> {
     r.array().map(TopicId)
 }
 
-/// The count of a compact array that may not be null. It is refused when the rest of the input cannot hold as many
-/// elements of at least `min_size` bytes, so memory stays in proportion to the input (CVE-2022-34917 is the lack of this).
+/// The count of a compact array that may not be null, of elements of at least `min_size` bytes.
 #[inline]
 pub(crate) fn read_array_len(r: &mut Reader<'_>, min_size: usize) -> Result<usize, WireError> {
     let start = *r;
     let count = read_compact_len(r)?.ok_or(start.error(WireErrorKind::Null))?;
-    let min_size = min_size.max(1);
-    if count.saturating_mul(min_size) > r.remaining() {
-        return Err(start.error(WireErrorKind::Count {
-            count: count as u64,
-            possible: r.remaining() / min_size,
-        }));
-    }
+    r.admit(count, min_size, start)?;
     Ok(count)
 }
 
@@ -154,7 +170,7 @@ pub(crate) fn write_array_len(out: &mut Vec<u8>, count: usize) {
     write_unsigned(out, count as u32 + 1);
 }
 
-/// The tagged fields at the end of a struct. `field` gets each tag with exactly its bytes; what it leaves unread is
+/// The tagged fields at the end of a struct or of a header. `field` gets each tag with exactly its bytes; what it leaves unread is
 /// dropped.
 pub(crate) fn read_tags<'a, E: From<WireError>>(
     r: &mut Reader<'a>,
@@ -162,7 +178,7 @@ pub(crate) fn read_tags<'a, E: From<WireError>>(
 ) -> Result<(), E> {
     let start = *r;
     let count = read_unsigned(r)? as usize;
-    let possible = r.remaining() / 2;
+    let possible = (r.remaining() / 2).min(MAX_TAGS);
     if count > possible {
         let count = count as u64;
         return Err(start.error(WireErrorKind::Count { count, possible }).into());

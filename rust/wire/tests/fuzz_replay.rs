@@ -1,22 +1,22 @@
 //! The fuzz targets on the stable compiler: the committed corpus, and a fixed number of seeded mutations of it.
 
-#[path = "../../fuzz/bodies/batch_headers.rs"]
+#[path = "../../proof/fuzz/bodies/batch_headers.rs"]
 mod batch_headers;
-#[path = "../../fuzz/bodies/fetch_answer.rs"]
+#[path = "../../proof/fuzz/bodies/fetch_answer.rs"]
 mod fetch_answer;
-#[path = "../../fuzz/bodies/group_record.rs"]
+#[path = "../../proof/fuzz/bodies/group_record.rs"]
 mod group_record;
-#[path = "../../fuzz/bodies/message.rs"]
+#[path = "../../proof/fuzz/bodies/message.rs"]
 mod message;
-#[path = "../../fuzz/bodies/protocol.rs"]
+#[path = "../../proof/fuzz/bodies/protocol.rs"]
 mod protocol;
-#[path = "../../fuzz/bodies/record_batch.rs"]
+#[path = "../../proof/fuzz/bodies/record_batch.rs"]
 mod record_batch;
-#[path = "../../fuzz/replay.rs"]
+#[path = "../../proof/fuzz/replay.rs"]
 mod replay;
-#[path = "../../fuzz/bodies/segment.rs"]
+#[path = "../../proof/fuzz/bodies/segment.rs"]
 mod segment;
-#[path = "../../fuzz/bodies/state_record.rs"]
+#[path = "../../proof/fuzz/bodies/state_record.rs"]
 mod state_record;
 
 use replay::replay;

@@ -1,4 +1,4 @@
-"""What became of every record, told from the reports of all members: the books that a share group has to balance."""
+"""Outcome of every record, told from the reports of all members: the books that a share group has to balance."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Ledger:
                         self.settled.setdefault(place, Settled(kind, event["at"]))
 
     def fates(self) -> dict[Place, tuple[int, str]]:
-        """How often each record was delivered, and how it ended: the same on every server as long as no lock runs out."""
+        """Number of deliveries of each record, and its end: the same on every server as long as no lock runs out."""
         return {
             place: (max(count for _, _, count in given), self.settled[place].kind if place in self.settled else "EXHAUSTED")
             for place, given in self.deliveries.items()

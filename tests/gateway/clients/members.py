@@ -27,7 +27,7 @@ _SOURCES = Path(__file__).parents[1] / "java" / "workload"
 
 
 class Member:
-    """One member's process and what it has reported so far; a context manager that ends it."""
+    """Member's process and what it has reported so far; a context manager that ends it."""
 
     def __init__(self, command: list[str], plan: Plan, number: int = 0) -> None:
         self.plan = plan
@@ -49,11 +49,11 @@ class Member:
             reader.start()
 
     def received(self) -> int:
-        """How many records it has received, deliveries counted one by one."""
+        """Number of records received, deliveries counted one by one."""
         return sum(len(event["records"]) for event in list(self.events) if event["event"] == "received")
 
     def errors(self) -> list[Event]:
-        """What it complained of."""
+        """Errors that it has reported."""
         return [event for event in list(self.events) if event["event"] == "error"]
 
     def wait_until(self, holds: Callable[[Self], bool], what: str, seconds: float = PATIENCE_S) -> None:

@@ -1,4 +1,4 @@
-"""What a member is to do, and the lines in which it reports what it did.
+"""Plan of a member, and the lines in which it reports what it did.
 
 A member prints one JSON object a line, each with ``event`` and ``at`` (nanoseconds of the system's monotonic clock, which is one
 for all processes):
@@ -26,11 +26,12 @@ class Plan:
     topics: list[str]
     #: Acknowledge each record, or leave it to the next poll.
     explicit: bool = True
-    #: How often of their sum a record is accepted, released, rejected, renewed (only Java renews, and then accepts).
+    #: Weights by which a record is accepted, released, rejected, renewed (only Java renews, and then accepts).
     weights: tuple[int, int, int, int] = (1, 0, 0, 0)
-    #: Of the choice among them, which is made by the record and its delivery count, whenever it comes.
+    #: Seed of the choice among them, which is made by the record and its delivery count, whenever it comes.
     seed: int = 0
-    #: How explicit acknowledgements are sent: by "sync" or "async" commits, or with the next "poll"; "mixed" is all three.
+    #: Way in which explicit acknowledgements are sent: by "sync" or "async" commits, or with the next "poll"; "mixed" is all
+    #: three.
     commit: str = "sync"
     #: Ends when so many records were received; 0 never.
     records: int = 0

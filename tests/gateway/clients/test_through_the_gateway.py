@@ -54,7 +54,7 @@ def test_java_members_settle_every_record(upstream: Broker, gateway: GatewayProc
 
 @pytest.mark.parametrize("member", [confluent, java_member], ids=["confluent", "java"])
 def test_a_record_meets_the_same_fate_as_on_a_broker(member: Callable[[Plan], Member], tmp_path: Path) -> None:
-    """One member, one plan, one topic: every delivery, with its count, and what is left in the end."""
+    """A member, a plan and a topic: every delivery, with its count, and what is left in the end."""
     (tmp_path / "broker").mkdir()
     with ExitStack() as stack:
         broker = stack.enter_context(kraft.with_share_groups(tmp_path / "broker", kraft.QUICK))
@@ -76,5 +76,5 @@ def test_a_record_meets_the_same_fate_as_on_a_broker(member: Callable[[Plan], Me
 
 
 def _is_finished(bootstrap: str) -> bool:
-    """Whether nothing is left of both partitions. Start offsets may differ: a broker tells the one before the last write."""
+    """Returns true if both partitions have no lag. Start offsets may differ: a broker tells the one before the last write."""
     return all(lag(bootstrap, "workers", TopicPartition("jobs", partition)) == 0 for partition in (0, 1))

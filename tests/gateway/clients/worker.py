@@ -59,7 +59,7 @@ class Worker:
             self.failed(error)
 
     def done(self) -> bool:
-        """Whether it is time to leave."""
+        """Returns true if it is time to leave."""
         if 0 < self.plan.records <= self.received:
             return True
         if 0 < self.plan.idle_seconds <= time.monotonic() - self.last_record:
@@ -120,7 +120,7 @@ class Worker:
 
 
 def place(message: Message) -> list[str | int | None]:
-    """Where a record is from."""
+    """Topic, partition and offset of a record."""
     return [message.topic(), message.partition(), message.offset()]
 
 

@@ -1,4 +1,4 @@
-"""One script of raw requests against a real broker and against a gateway; their answers compared field by field.
+"""Script of raw requests against a real broker and against a gateway; their answers are compared field by field.
 
 * :mod:`view`: one server, as a client sees it: connections, topic ids, epochs.
 * :mod:`duel`: a step is asked of both servers and the answers are compared.

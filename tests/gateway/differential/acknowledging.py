@@ -100,7 +100,7 @@ def settle_answers(
 
 
 def enter(model: Model, member: Member, batches: dict[Place, list[Batch]], answer: Answer, field: str) -> None:
-    """What was acknowledged without an error is no longer held; what was renewed still is."""
+    """Takes what was acknowledged without an error out of what the member holds; it still holds what was renewed."""
     if isinstance(answer, str) or answer["errorCode"]:
         return
     names = model.duel.real.topic_names

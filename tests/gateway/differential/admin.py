@@ -18,7 +18,7 @@ _KEYS = (
     ("share.renew.acknowledge.enable", ("true", "false", "perhaps")),
     ("share.no.such.config", ("1",)),
 )
-#: Which the share groups of a gateway have as well: consumer and streams groups are not its business.
+#: Keys that the share groups of a gateway have as well: consumer and streams groups are not its business.
 _SHARE_KEYS = [name for name, _ in _KEYS if name != "share.no.such.config"]
 
 
@@ -35,14 +35,14 @@ def list_groups(model: Model) -> None:
 
 
 def describe_classic(model: Model) -> None:
-    """What kafka-consumer-groups asks of a share group."""
+    """Asks what kafka-consumer-groups asks of a share group."""
     version = model.chance.randint(0, 6)
     group = model.chance.choice((model.group, "nobody", ""))
     model.duel.ask(Step("describe as a classic group", "DescribeGroups", version, lambda _: {"groups": [group]}))
 
 
 def describe_consumer(model: Model) -> None:
-    """What tools ask first to know of which kind a group is; a gateway without a relay does not list it."""
+    """Asks what tools ask first to know of which kind a group is; a gateway without a relay does not list it."""
     if not all(view.offers("ConsumerGroupDescribe") for view in model.duel.views):
         return
     groups = model.chance.sample([model.group, "nobody"], model.chance.randint(1, 2))
@@ -78,7 +78,7 @@ def describe_configs(model: Model, group: str) -> None:
 
 
 def list_config_resources(model: Model) -> None:
-    """Which groups have configurations of their own; and of a kind that there is not."""
+    """Asks for the groups that have configurations of their own, and for a kind that there is not."""
     types = model.chance.choice(([_GROUP], [_GROUP], [99]))
     model.duel.ask(Step("list config resources", "ListConfigResources", 1, lambda _: {"resourceTypes": types}))
 

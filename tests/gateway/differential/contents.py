@@ -1,4 +1,4 @@
-"""What an answer holds: that a differential compares more than refusals can be seen from the counts."""
+"""Contents of an answer: the counts show that a differential compares more than refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def codes_in(value: Any) -> Iterator[int]:
 
 
 def contents(name: str, answer: Message) -> Iterable[str]:
-    """What of note an answer holds."""
+    """Yields what is of note in an answer."""
     if name == "ShareFetch":
         partitions = [one for topic in answer["responses"] for one in topic["partitions"]]
         counts = [count for one in partitions for count in acquired(one).values()]

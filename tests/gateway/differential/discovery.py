@@ -1,4 +1,4 @@
-"""How clients find their way: coordinators, topics by name and by id, offsets of logs, versions, the cluster."""
+"""Requests by which clients find their way: coordinators, topics by name and by id, offsets of logs, versions, the cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.gateway.wire.codec import Message
 
 
 def find_coordinator(model: Model) -> None:
-    """Of a group; of what has another coordinator, or none."""
+    """Asks for the coordinator of a group, and of what has another coordinator, or none."""
     chance = model.chance
     version = chance.randint(0, 6)
     group = chance.choice((model.group, "nobody", ""))
@@ -57,7 +57,7 @@ def list_offsets(model: Model) -> None:
 
 
 def api_versions(model: Model) -> None:
-    """Which requests there are, asked by clients that say who they are, and by one that does so badly."""
+    """Asks which requests there are, as clients that say who they are, and as one that does so badly."""
     chance = model.chance
     version = chance.randint(0, 4)
     message: Message = {}
@@ -67,7 +67,7 @@ def api_versions(model: Model) -> None:
 
 
 def describe_cluster(model: Model) -> None:
-    """What the cluster is, as brokers and as controllers would tell it."""
+    """Asks what the cluster is, as brokers and as controllers would tell it."""
     version = model.chance.randint(0, 1)
     message = {"endpointType": model.chance.choice((1, 1, 2, 7))} if version else {}
     model.duel.ask(Step("describe cluster", "DescribeCluster", version, lambda _: message))

@@ -23,15 +23,15 @@ Answer = Message | str
 
 @dataclass(frozen=True)
 class Step:
-    """One request, for both: what differs between the servers is filled in by ``build``."""
+    """Request for both servers: what differs between the servers is filled in by ``build``."""
 
-    #: What kind of request it is, for the counts.
+    #: Kind of request, for the counts.
     label: str
     name: str
     version: int
     build: Callable[[View], Message]
     connection: str = "admin"
-    #: What is done to the bytes of the body before they are sent.
+    #: Change of the bytes of the body before they are sent.
     spoil: Callable[[bytes], bytes] | None = None
     #: The version and the key that are sent, where they are not those of the body.
     sent_version: int | None = None
@@ -40,23 +40,23 @@ class Step:
 
 @dataclass(frozen=True)
 class Known:
-    """A field that may differ: in which API, at which path (a pattern), how, and why."""
+    """A field that may differ: in which API (a pattern), at which path (a pattern), how, and why."""
 
     api: str
     path: str
     may: Callable[[Any, Any], bool]
     #: A line of the page on the gateway.
     reason: str
-    #: Of which kind of request only (a pattern).
+    #: Kind of request to which it is limited (a pattern).
     label: str = ".*"
     #: Fields beside it that the real answer has to have.
     beside: Mapping[str, Any] = field(default_factory=dict)
 
     def fits(self, step: Step, path: str, real: Fields, other: Fields) -> bool:
-        """Whether this is it."""
+        """Returns true if this entry covers the difference at ``path``."""
         prefix = path.rpartition(".")[0]
         return (
-            self.api == step.name
+            re.fullmatch(self.api, step.name) is not None
             and re.fullmatch(self.path, path) is not None
             and re.fullmatch(self.label, step.label) is not None
             and all(real.get(f"{prefix}.{name}" if prefix else name) == value for name, value in self.beside.items())
@@ -94,7 +94,7 @@ class Duel:
     compared: int = 0
     apis: Counter[str] = field(default_factory=Counter)
     labels: Counter[str] = field(default_factory=Counter)
-    #: What answers of the real server held, so that it can be seen that more was compared than refusals.
+    #: Contents of the real server's answers: they show that more was compared than refusals.
     contents: Counter[str] = field(default_factory=Counter)
     codes: Counter[tuple[str, int]] = field(default_factory=Counter)
     excused: Counter[str] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""How sessions end, and what has to be waited for then: an answer does not wait until records are released."""
+"""Ends of sessions, and what has to be waited for then: an answer does not wait until records are released."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.gateway.wire.codec import Message
 
 _WARM_MS = 5000
 _WARM_EMPTY_MS = 50
-#: One record at a time, where they are near their limit of deliveries.
+#: Enough for a record a turn, where records are near their limit of deliveries.
 _TURNS = 3000
 
 
@@ -35,7 +35,7 @@ def warm(model: Model) -> None:
 
 
 def _lists(model: Model, view: View, member: Member, place: Place) -> bool:
-    """Whether a server lists a partition, which it does once it has loaded it, records or not."""
+    """Returns true if a server lists a partition, which it does once it has loaded it, records or not."""
     view.session_epochs[member.name] = 0
     build = partial(message, model=model, member=member, epoch=0, places=[place], limits={"maxWaitMs": _WARM_EMPTY_MS})
     answer = model.duel.exchange_with(view, Step("warm", FETCH, 2, build, member.name))
@@ -141,7 +141,7 @@ def drain(model: Model, awaited: dict[Place, dict[int, int]]) -> None:
 
 
 def _drain(model: Model, view: View, probe: Member, place: Place, wanted: set[int]) -> dict[int, int]:
-    """What one server hands out of a partition until nothing is left, what is wanted among it."""
+    """Takes all that one server hands out of a partition until nothing is left; returns what is wanted of it."""
     found: dict[int, int] = {}
     view.session_epochs[probe.name] = 0
     dry = 0

@@ -1,4 +1,4 @@
-"""One group from its first member to its deletion, by random steps."""
+"""Group from its first member to its deletion, by random steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.gateway.differential.topics import TOPICS
 from tests.gateway.groups import configure_group
 
 _MEMBERS = 4
-#: Of the steps that need a member, and of those that do not.
+#: Weights of the steps that need a member, and of those that do not.
 _WITH_A_MEMBER: list[tuple[int, Callable[[Model, Member], None]]] = [
     (30, sessions.fetch),
     (40, acknowledging.acknowledge),

@@ -1,4 +1,4 @@
-"""What a gateway may answer otherwise than a broker does. Everything else is a difference.
+"""Answers of a gateway that may differ from a broker's. Everything else is a difference.
 
 Each reason is a line of the page on the gateway (``docs/gateway.md``), which a test sees to.
 """

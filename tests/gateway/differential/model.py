@@ -1,4 +1,4 @@
-"""What both servers have answered so far about one group: the next steps are chosen from it."""
+"""Answers of both servers so far about a group: the next steps are chosen from them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ class Member:
     """A member's share session."""
 
     name: str
-    #: Whether it has a session on the servers.
+    #: True while it has a session on the servers.
     open: bool = False
-    #: What its session has, in the order in which it was added.
+    #: Partitions of its session, in the order in which they were added.
     session: list[Place] = field(default_factory=list)
-    #: What it holds: delivery counts by offset. Records stay with it when a session is replaced.
+    #: Records that it holds: delivery counts by offset. Records stay with it when a session is replaced.
     held: defaultdict[Place, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
     def holds(self) -> list[Place]:
-        """Where it holds anything."""
+        """Partitions of which it holds records."""
         return [place for place, offsets in self.held.items() if offsets]
 
 
 @dataclass
 class Model:
-    """One group in one episode."""
+    """Group in an episode."""
 
     duel: Duel
     chance: random.Random
@@ -43,7 +43,7 @@ class Model:
     places: list[Place]
     #: After so many deliveries a record is archived.
     limit: int
-    #: Whether share partitions are full after some records: what comes next then depends on when others are released.
+    #: True if share partitions are full after some records: what comes next then depends on when others are released.
     narrow: bool = False
     members: list[Member] = field(default_factory=list)
     probes: int = 0

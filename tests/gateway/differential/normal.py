@@ -1,4 +1,4 @@
-"""What of an answer has to be equal on both servers: fields by path, with what is each server's own masked."""
+"""Part of an answer that has to be equal on both servers: fields by path, with what is each server's own masked."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def _offsets_of(groups: list[tuple[str, Any]]) -> Message:
 
 
 def describe_offsets(model: Model) -> None:
-    """Where groups stand."""
+    """Asks for the offsets of groups."""
     chance = model.chance
     topic = model.places[0][0]
     asked: list[tuple[str, Any]] = [

@@ -22,14 +22,14 @@ FETCH = "ShareFetch"
 NOTHING: Limits = {"maxRecords": 0}
 _LAST_EPOCH = 2_147_483_647
 _PLENTY = 50 * 1024 * 1024
-#: How often a server that has handed out less is asked again, and how long it may wait then.
+#: Number of times that a server that has handed out less is asked again, and its longest wait then.
 _ASKED_AGAIN = 5
 #: The same where transactions were aborted: a broker's answer may be empty for every record of them that it passes over.
 _PASSED_OVER = 60
 _AGAIN_MS = 300
 #: As many as all topics have together.
 ALL = 2000
-#: How many sessions have one partition only.
+#: Share of the sessions that have one partition only.
 _SINGLE = 0.6
 
 

@@ -1,4 +1,4 @@
-"""Where a server ends its answers makes no difference, and what it hands out does."""
+"""The place where a server ends its answers makes no difference, and what it hands out does."""
 
 from __future__ import annotations
 

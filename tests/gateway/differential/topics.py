@@ -46,7 +46,7 @@ def _fill(connection: Connection, topic: str, partition: int, chance: random.Ran
     while at < RECORDS:
         count = min(chance.choice(sizes), RECORDS - at)
         values = [chance.randbytes(chance.randrange(1, 60)) for _ in range(count)]
-        assert _produce(connection, topic, partition, batch(values, timestamp=_TIMESTAMP + at)) == at
+        assert produce_batch(connection, topic, partition, batch(values, timestamp=_TIMESTAMP + at)) == at
         at += count
 
 
@@ -74,7 +74,7 @@ def _transactions(connection: Connection, topic: str, chance: random.Random) -> 
             base_sequence=sequence,
         )
         sequence += len(values)
-        _produce(connection, topic, 0, records, transaction=name)
+        produce_batch(connection, topic, 0, records, transaction=name)
         _patiently(connection, "EndTxn", 1, {**producer, "committed": chance.random() < 0.6})
 
 
@@ -98,7 +98,7 @@ def _error_of(answer: Message) -> set[int]:
     return {answer["errorCode"]}
 
 
-def _produce(connection: Connection, topic: str, partition: int, records: bytes, *, transaction: str | None = None) -> int:
+def produce_batch(connection: Connection, topic: str, partition: int, records: bytes, *, transaction: str | None = None) -> int:
     """The base offset that a batch got."""
     wanted = {"name": topic, "partitionData": [{"index": partition, "records": records}]}
     message = {"transactionalId": transaction, "acks": -1, "timeoutMs": round(PATIENCE_S * 1000), "topicData": [wanted]}

@@ -1,4 +1,4 @@
-"""One of the two servers, as the client of the differential sees it."""
+"""Server as the client of the differential sees it, one of two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
 class View:
-    """What is this server's own: ids, epochs, connections. All else is the same on both, and lives in the model."""
+    """State that is this server's own: ids, epochs, connections. All else is the same on both, and lives in the model."""
 
     def __init__(self, name: str, side: Side) -> None:
         self.name = name
@@ -32,7 +32,7 @@ class View:
             self.topic_names[topic["topicId"]] = topic["name"]
 
     def offers(self, name: str) -> bool:
-        """Whether it lists the requests of this name."""
+        """Returns true if it lists the requests of this name."""
         if self._offered is None:
             self._offered = set(self.connection("topics").offered())
         return api_key(name) in self._offered

@@ -1,4 +1,4 @@
-"""Who holds which record, and what was confirmed: an entry that must never be is an error at once."""
+"""Books of who holds which record and what was confirmed: an entry that must never be is an error at once."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Books:
     """The deliveries and acknowledgements of one group."""
 
     def __init__(self) -> None:
-        #: Who holds a record, by the member's name.
+        #: Holder of a record, by the member's name.
         self.holders: dict[Place, str] = {}
-        #: How a record ended, as the gateway has confirmed it.
+        #: End of a record, as the gateway has confirmed it.
         self.settled: dict[Place, int] = {}
         #: Acknowledgements that were sent and not answered: they may have been taken or not.
         self.unheard: set[Place] = set()
@@ -56,7 +56,7 @@ class Books:
             self.settled[place] = kind
 
     def let_go(self, member: str) -> None:
-        """What a member held is anybody's: its connection is gone, or the gateway was."""
+        """Frees the records that a member held: its connection is gone, or the gateway was."""
         for place in [place for place, holder in self.holders.items() if holder == member]:
             del self.holders[place]
 

@@ -22,11 +22,11 @@ from typing import Any, Self
 from share_state._core import ShareGroupStore, StateStore
 from share_state.gateway import GatewayOptions, ShareGateway, group_configs, identity, stores
 from share_state.gateway.upstream import topics
-from share_state.kafka.client import parse_bootstrap
+from share_state.kafka.client.peers import parse_bootstrap
 
-#: What appends, or waits for a sync.
+#: Calls that append, or wait for a sync.
 STATES = frozenset({
-    "initialize_state", "initialize_states", "read_state", "read_states", "write_state", "write_states", "delete_states",
+    "reset_state", "reset_states", "read_state", "read_states", "write_state", "write_states", "delete_states",
     "topics_deleted",
 })  # fmt: skip
 GROUPS = frozenset({

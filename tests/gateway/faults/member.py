@@ -67,16 +67,22 @@ class Member:
 
     def join(self) -> Self:
         """Join the group, or say again that it is there, and learn where records are."""
+        # Metadata first: the gateway initialises share partitions of what it has told of, with the next heartbeat.
+        found = self.connection.ask("Metadata", 12, {"topics": [{"name": name} for name in self._topics]})["topics"]
+        self.places = {
+            (topic["topicId"], one["partitionIndex"]) for topic in found if topic["errorCode"] == 0 for one in topic["partitions"]
+        }
         answer = self.connection.ask("ShareGroupHeartbeat", 1, {
             "groupId": self._group, "memberId": self.name, "memberEpoch": 0, "rackId": None, "subscribedTopicNames": self._topics,
         })  # fmt: skip
         assert answer["errorCode"] == 0, answer
         self.epochs.append(answer["memberEpoch"])
-        found = self.connection.ask("Metadata", 12, {"topics": [{"name": name} for name in self._topics]})["topics"]
-        self.places = {
-            (topic["topicId"], one["partitionIndex"]) for topic in found if topic["errorCode"] == 0 for one in topic["partitions"]
-        }
         return self
+
+    def leave(self) -> None:
+        """Leave the group."""
+        asked = {"groupId": self._group, "memberId": self.name, "memberEpoch": -1, "rackId": None, "subscribedTopicNames": None}
+        assert self.connection.ask("ShareGroupHeartbeat", 1, asked)["errorCode"] == 0
 
     def moved(self, bootstrap: str) -> None:
         """The gateway listens elsewhere, if this is another address than before."""
@@ -86,7 +92,7 @@ class Member:
 
     @property
     def has_more_to_say(self) -> bool:
-        """Whether there are acknowledgements that go with the next poll."""
+        """True if there are acknowledgements that go with the next poll."""
         return bool(self._to_acknowledge)
 
     @property

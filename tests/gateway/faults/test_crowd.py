@@ -17,8 +17,8 @@ from tests.gateway.faults.member import Member
 from tests.gateway.faults.upstreams import settled, there, values
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.patience import wait_until
+from tests.gateway.serving import serving
 from tests.gateway.wire.codec import api_key, decode, encode
-from tests.python.gateway.serving import serving
 
 MEMBERS = 500
 PARTITIONS = 10

@@ -14,7 +14,7 @@ from tests.gateway.patience import wait_until
 from tests.gateway.process import GatewayProcess
 from tests.kafka.broker import free_ports
 
-#: What an acknowledgement is refused with: UNKNOWN_SERVER_ERROR, after which clients go on.
+#: Code with which an acknowledgement is refused: UNKNOWN_SERVER_ERROR, after which clients go on.
 REFUSED = {-1}
 
 

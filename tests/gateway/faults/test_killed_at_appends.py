@@ -23,7 +23,7 @@ from tests.kafka.broker import die_with_parent
 from tests.kafka.home import REPOSITORY
 
 RECORDS = 20
-#: What a run passes at least: two around each call that writes.
+#: Number of points that a run passes at least: two around each call that writes.
 POINTS = 40
 _NEVER = 1 << 30
 _GONE = 69
@@ -81,7 +81,7 @@ def nursery(upstream: str) -> Iterator[Nursery]:
 
 
 class Workload:
-    """What a group's members and its operator do; a step that was cut short is done again."""
+    """Work of a group's members and its operator; a step that was cut short is done again."""
 
     def __init__(self) -> None:
         self.address = ""
@@ -94,7 +94,7 @@ class Workload:
         return [self.join, self.decide, self.settle, self.leave, self.alter, self.take_again, self.leave_again, self.delete]
 
     def died(self) -> None:
-        """What was held is anybody's, and who was connected no longer is."""
+        """Frees what was held and closes all connections."""
         for member in (self.first, self.second):
             if member is not None:
                 member.close()

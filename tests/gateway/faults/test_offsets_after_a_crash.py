@@ -1,4 +1,4 @@
-"""What an administrator is shown of offsets stays when a gateway is killed: nobody has to fetch before it is right again."""
+"""Offsets shown to an administrator stay when a gateway is killed: nobody has to fetch before they are right again."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.gateway.faults.upstreams import settled, there, values
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
-from tests.python.gateway.serving import serving
+from tests.gateway.serving import serving
 
 pytestmark = pytest.mark.usefixtures("impatient")
 

@@ -16,12 +16,12 @@ from tests.gateway.groups import configure_group
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
-from tests.python.gateway.serving import serving
+from tests.gateway.serving import serving
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
 Offered = Mapping[str, tuple[int, int]]
-#: How the gateway can see the cut while the log is as long as before.
+#: Means by which the gateway can see the cut while the log is as long as before.
 BY_EPOCH: dict[str, Offered] = {
     "the diverging epoch of Fetch": OFFERED,
     "the diverging epoch of Fetch by name": {**OFFERED, "Metadata": (0, 9), "Fetch": (4, 12)},
@@ -173,6 +173,59 @@ def test_kafkas_way_keeps_the_state(tmp_path: Path) -> None:
             assert not member.errors
 
 
+def altered(member: Member, group: str, offset: int) -> None:
+    """Set the start offset of a group without members."""
+    rows = [{"topicName": "t", "partitions": [{"partitionIndex": 0, "startOffset": offset}]}]
+    answer = member.connection.ask("AlterShareGroupOffsets", 0, {"groupId": group, "topics": rows})
+    codes = [answer["errorCode"], *(row["errorCode"] for one in answer["responses"] for row in one["partitions"])]
+    assert set(codes) == {0}
+
+
+def start_of(member: Member, group: str) -> int:
+    """The start offset that a group shows."""
+    asked = {"groups": [{"groupId": group, "topics": [{"topicName": "t", "partitions": [0]}]}]}
+    (found,) = member.connection.ask("DescribeShareGroupOffsets", 1, asked)["groups"]
+    return int(found["topics"][0]["partitions"][0]["startOffset"])
+
+
+@pytest.mark.parametrize(("watched", "offset"), [(False, 12), (True, 12), (True, 500)])
+@pytest.mark.parametrize("offered", BY_END.values(), ids=BY_END.keys())
+def test_a_start_offset_beyond_the_end_is_no_cut(tmp_path: Path, offered: Offered, offset: int, watched: bool) -> None:
+    """Kafka keeps it, and delivers the records from there on once there are some."""
+    with HostileUpstream(2, offered=offered) as upstream:
+        upstream.create("t")
+        upstream.append("t", 0, values(0, 10))
+        books, others = Books(), Books()
+        for turn in range(2):
+            with (
+                serving(upstream.bootstrap, tmp_path) as gateway,
+                Member(gateway.bootstrap_servers, "a", ["t"], books) as member,
+                Member(gateway.bootstrap_servers, "other", ["t"], others) as other,
+            ):
+                if turn == 0:
+                    if watched:
+                        other.join().drain(10)
+                    altered(member, "a", offset)
+                member.join()
+                assert member.poll() == []
+                assert member.poll() == []
+                if turn:
+                    upstream.move_leader("t", 0, to=2)
+                assert start_of(member, "a") == offset
+                # It holds up nobody else.
+                upstream.append("t", 0, values(10 + turn, 1))
+                other.join().drain(11 + turn)
+                assert (gateway.counts.truncations, member.errors) == (0, [])
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join()
+            assert member.poll() == []
+            for first in range(12, 502, 70):
+                upstream.append("t", 0, values(first, 70))
+            member.drain(502 - offset)
+            assert books.settled_values(member.topic) == values(offset, 502 - offset)
+            assert gateway.counts.truncations == 0
+
+
 def test_offsets_are_altered_after_a_cut(tmp_path: Path) -> None:
     with HostileUpstream(2) as upstream:
         books = Books()
@@ -188,12 +241,8 @@ def test_offsets_are_altered_after_a_cut(tmp_path: Path) -> None:
                     books.cut(topic, 0, 20)
                     upstream.append("t", 0, values(1020, 10))
                     member.drain(30)
-                leave = {"groupId": "a", "memberId": member.name, "memberEpoch": -1, "rackId": None, "subscribedTopicNames": None}
-                assert member.connection.ask("ShareGroupHeartbeat", 1, leave)["errorCode"] == 0
-                rows = [{"topicName": "t", "partitions": [{"partitionIndex": 0, "startOffset": 5}]}]
-                answer = member.connection.ask("AlterShareGroupOffsets", 0, {"groupId": "a", "topics": rows})
-                codes = [answer["errorCode"], *(row["errorCode"] for one in answer["responses"] for row in one["partitions"])]
-                assert set(codes) == {0}
+                member.leave()
+                altered(member, "a", 5)
             again = Books()
             with Member(gateway.bootstrap_servers, "a", ["t"], again) as member:
                 member.join().drain(25)

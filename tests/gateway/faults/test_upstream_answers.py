@@ -14,7 +14,7 @@ from tests.gateway.faults.upstreams import fetches_of, values
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.faults import Which, of
 from tests.gateway.patience import wait_until
-from tests.python.gateway.serving import serving
+from tests.gateway.serving import serving
 
 pytestmark = pytest.mark.usefixtures("impatient")
 

@@ -1,4 +1,4 @@
-"""What upstream says of partitions: errors, garbage in place of batches, leaders that move, logs that lose their beginning."""
+"""Answers of upstream about partitions: errors, garbage for batches, leaders that move, logs that lose their beginning."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.gateway.faults.upstreams import settled, there, values
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
+from tests.gateway.serving import serving
 from tests.gateway.wire.batches import LENGTH_FROM, headers
-from tests.python.gateway.serving import serving
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
 #: Fetches of one broker while a member waits twice for 100 ms: one that asks again without a pause sends thousands.
 FEW = 40
-#: What a broker may say of a partition, and codes that nobody has heard of.
+#: Codes that a broker may give for a partition, and codes that nobody has heard of.
 CODES = (-1, 2, 3, 5, 6, 9, 29, 30, 56, 58, 74, 75, 76, 78, 100, 103, 109, 1, 999)
 
 

@@ -39,5 +39,5 @@ def there(upstream: HostileUpstream, name: str) -> dict[tuple[int, int], bytes |
 
 
 def settled(books: Books, topic_id: str) -> dict[tuple[int, int], bytes | None]:
-    """What a group has settled of a topic, by partition and offset."""
+    """Records of a topic that a group has settled, by partition and offset."""
     return {(place.partition, place.offset): books.values[place] for place in books.settled if place.topic_id == topic_id}

@@ -17,14 +17,14 @@ _FETCH_TAGS, _METADATA_IDS = 12, 10
 
 
 class Broker(NamedTuple):
-    """Who answers."""
+    """Broker that answers."""
 
     node: int
     cluster: Cluster
     faults: Faults
-    #: Where each broker listens.
+    #: Address of each broker.
     addresses: dict[int, tuple[str, int]]
-    #: Whether topics have ids.
+    #: True if topics have ids.
     ids: bool
 
     def metadata(self, version: int, asked: Message) -> Message:
@@ -136,6 +136,37 @@ class Broker(NamedTuple):
         answer: Message = {"topics": topics}
         return {**answer, "throttleTimeMs": self.faults.throttle_ms} if version >= 2 else answer
 
+    def describe_configs(self, version: int, asked: Message) -> Message:
+        """Configurations that topics have set."""
+        return {"throttleTimeMs": 0, "results": [self._described(version, one) for one in asked["resources"]]}
+
+    def _described(self, version: int, one: Message) -> Message:
+        topic = self.cluster.topics.get(one["resourceName"])
+        more: Message = {"configType": 5, "documentation": None} if version >= 3 else {}
+        told = {"readOnly": False, "configSource": 1, "isSensitive": False, "synonyms": [], **more}
+        configs = [] if topic is None else [{"name": name, "value": value, **told} for name, value in topic.configs.items()]
+        place = {"resourceType": one["resourceType"], "resourceName": one["resourceName"]}
+        code, message = (UNKNOWN, None) if topic is None else (0, "")
+        return {"errorCode": code, "errorMessage": message, **place, "configs": configs}
+
+    def alter_configs(self, asked: Message, *, anew: bool = False) -> Message:
+        """Set what topics shall have, beside what they have or instead of it."""
+        rows = []
+        for one in asked["resources"]:
+            topic = self.cluster.topics.get(one["resourceName"])
+            if topic is not None and not asked["validateOnly"]:
+                before = {} if anew else topic.configs
+                topic.configs = before | {change["name"]: change["value"] for change in one["configs"]}
+            place = {"resourceType": one["resourceType"], "resourceName": one["resourceName"]}
+            rows.append({"errorCode": UNKNOWN if topic is None else 0, "errorMessage": None, **place})
+        return {"throttleTimeMs": 0, "responses": rows}
+
+    def create_partitions(self, asked: Message) -> Message:
+        """Let topics grow."""
+        for one in asked["topics"]:
+            self.cluster.grow(one["name"], one["count"])
+        return {"throttleTimeMs": 0, "results": [{"name": one["name"], "errorCode": 0} for one in asked["topics"]]}
+
     def produce(self, version: int, asked: Message) -> Message:
         """Append what a producer sends, batch by batch."""
         topics = []
@@ -153,7 +184,7 @@ class Broker(NamedTuple):
         return {"responses": topics, "throttleTimeMs": self.faults.throttle_ms}
 
     def fetch_partition(self, version: int, asked: Message, want: Message, place: tuple[str | None, str | None]) -> Message:
-        """What a Fetch gets of one partition; ``place`` is the topic's name or its id."""
+        """Answer of a Fetch for a partition; ``place`` is the topic's name or its id."""
         number, offset = want["partition"], want["fetchOffset"]
         code, partition, topic = self.find(*place, number, want.get("currentLeaderEpoch", -1), fetches=True)
         told: Message = {"partitionIndex": number, "errorCode": code, "highWatermark": -1, "records": b""}

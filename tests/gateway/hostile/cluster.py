@@ -20,7 +20,7 @@ class Partition:
 
     @property
     def leader(self) -> int:
-        """Who leads now."""
+        """Present leader."""
         return self.leaders[-1]
 
     @property
@@ -38,10 +38,11 @@ class Topic:
     partitions: list[Partition]
     #: Brokers that have not heard of it, or have forgotten it.
     unknown_to: set[int] = field(default_factory=set)
+    configs: dict[str, str] = field(default_factory=dict)
 
 
 class Cluster:
-    """What the brokers know."""
+    """State that the brokers share."""
 
     def __init__(self, brokers: int) -> None:
         self.cluster_id = f"hostile-{uuid.uuid4()}"

@@ -1,4 +1,4 @@
-"""How a hostile upstream spoils its answers. All of it may be changed while it serves."""
+"""Faults in the answers of a hostile upstream. All of them may be changed while it serves."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Faults:
     misnumbered: Which = nobody
     #: A frame that says that it has two thousand million bytes.
     endless: Which = nobody
-    #: How many milliseconds the client is to keep quiet.
+    #: Milliseconds for which the client is to keep quiet.
     throttle_ms: int = 0
     #: Error codes of partitions in Fetch and ListOffsets, by topic and partition, in place of an answer.
     codes: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Faults:
     tail_bytes: int = 0
     #: A Fetch begins with so many batches before the one that was asked for.
     earlier_batches: int = 0
-    #: What becomes of the batches of a Fetch, by the name of their topic.
+    #: Change of the batches of a Fetch, by the name of their topic.
     records: Callable[[str, bytes], bytes] = unspoilt
     #: High watermarks and log ends are told lower by so much.
     watermark_back: int = 0
@@ -68,7 +68,7 @@ class Faults:
     epochs_back: int = 0
     #: Brokers that a Fetch is sent away to, by topic and partition, with nothing else in the answer (KIP-392).
     preferred: dict[tuple[str, int], int] = field(default_factory=dict)
-    #: What is drawn for nonsense.
+    #: Source of nonsense.
     chance: random.Random = field(default_factory=lambda: random.Random(1))  # noqa: S311 - test data
 
     def clear(self) -> None:

@@ -78,7 +78,7 @@ def _read(broker: Broker, version: int, asked: Message, wanted: dict[Place, Mess
 
 
 def has_enough(broker: Broker, sessions: FetchSessions | None, version: int, asked: Message) -> bool:
-    """Whether a Fetch need not wait: enough bytes, or something that is wrong."""
+    """Returns true if a Fetch need not wait: enough bytes, or something that is wrong."""
     told = _read(broker, version, asked, _wanted(sessions, version, asked))
     wrong = any(one["errorCode"] or "divergingEpoch" in one or "preferredReadReplica" in one for one in told.values())
     return wrong or not told or sum(len(one["records"]) for one in told.values()) >= asked["minBytes"]

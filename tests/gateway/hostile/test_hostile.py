@@ -56,7 +56,7 @@ def spans(partition: Message) -> list[tuple[int, int]]:
 
 
 def consumed(upstream: HostileUpstream, topic: str, count: int, meanwhile: Callable[[int], None] = lambda _: None) -> list[str]:
-    """What a plain consumer reads; ``meanwhile`` is told how much that is."""
+    """Values that a plain consumer reads; ``meanwhile`` is told how many there are so far."""
     consumer = Consumer({
         "bootstrap.servers": upstream.bootstrap, "group.id": "plain", "enable.auto.commit": False, "log_level": 0,
         "topic.metadata.refresh.interval.ms": 500, "check.crcs": True, "fetch.wait.max.ms": 50,

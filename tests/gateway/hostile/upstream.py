@@ -10,16 +10,17 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from share_state.closing import cancel_all, stop_accepting
+from share_state.util.closing import cancel_all, stop_accepting
 from tests.gateway.hostile.answering import Broker
 from tests.gateway.hostile.cluster import Cluster
 from tests.gateway.hostile.faults import Faults
 from tests.gateway.hostile.fetching import FetchSessions, fetch, has_enough
+from tests.gateway.hostile.grouping import GROUP_APIS, Groups
 from tests.gateway.wire.codec import Message, api_key, decode, encode, flexible, name_of
 
 _API_VERSIONS = 18
 _UNSUPPORTED_VERSION = 35
-#: What is offered unless a test says otherwise: lowest and highest version.
+#: Versions offered unless a test says otherwise: lowest and highest.
 OFFERED: Mapping[str, tuple[int, int]] = {
     "ApiVersions": (0, 3),
     "Metadata": (0, 12),
@@ -28,6 +29,7 @@ OFFERED: Mapping[str, tuple[int, int]] = {
     "OffsetForLeaderEpoch": (2, 4),
     "Produce": (3, 8),
 }
+WITH_CONFIGS: Mapping[str, tuple[int, int]] = {**OFFERED, "DescribeConfigs": (1, 4), "IncrementalAlterConfigs": (0, 1)}
 #: As Redpanda, or Kafka before 2.8: no version knows ids of topics.
 WITHOUT_IDS: Mapping[str, tuple[int, int]] = {**OFFERED, "Metadata": (0, 8), "Fetch": (4, 11), "ListOffsets": (1, 4)}
 
@@ -49,6 +51,7 @@ class HostileUpstream(Cluster):
     ) -> None:
         super().__init__(brokers)
         self.faults = Faults()
+        self.groups = Groups()
         self.asked: list[Asked] = []
         self._offered = {api_key(name): range(low, high + 1) for name, (low, high) in offered.items()}
         self._ids = ids
@@ -173,7 +176,8 @@ class HostileUpstream(Cluster):
                     asked = decode(key, version, request[start:])
                     self.asked.append(Asked(node, name_of(key), version, asked))
                     answer_version = version
-                    body = encode(key, version, await self._answer(node, key, version, asked), response=True)
+                    client_id = request[10 : 10 + max(client, 0)].decode()
+                    body = encode(key, version, await self._answer(node, key, version, asked, client_id), response=True)
                 elif key == _API_VERSIONS:
                     asked = {}
                     body = encode(key, 0, self._api_versions(0, _UNSUPPORTED_VERSION), response=True)
@@ -213,21 +217,26 @@ class HostileUpstream(Cluster):
         await writer.drain()
         return True
 
-    async def _answer(self, node: int, key: int, version: int, asked: Message) -> Message:
+    async def _answer(self, node: int, key: int, version: int, asked: Message, client_id: str) -> Message:
         broker = Broker(node, self, self.faults, self._addresses, self._ids)
         name = name_of(key)
         if name == "Fetch":
             return await self._fetch(broker, version, asked)
+        answers = {
+            "ApiVersions": lambda: self._api_versions(version, 0),
+            "Metadata": lambda: broker.metadata(version, asked),
+            "ListOffsets": lambda: broker.list_offsets(version, asked),
+            "OffsetForLeaderEpoch": lambda: broker.ends_of_epochs(version, asked),
+            "DescribeConfigs": lambda: broker.describe_configs(version, asked),
+            "IncrementalAlterConfigs": lambda: broker.alter_configs(asked),
+            "AlterConfigs": lambda: broker.alter_configs(asked, anew=True),
+            "CreatePartitions": lambda: broker.create_partitions(asked),
+            "Produce": lambda: broker.produce(version, asked),
+        }
         with self.lock:
-            if name == "ApiVersions":
-                return self._api_versions(version, 0)
-            if name == "Metadata":
-                return broker.metadata(version, asked)
-            if name == "ListOffsets":
-                return broker.list_offsets(version, asked)
-            if name == "OffsetForLeaderEpoch":
-                return broker.ends_of_epochs(version, asked)
-            return broker.produce(version, asked)
+            if name in GROUP_APIS:
+                return self.groups.answer(name, version, asked, client_id, (node, *self._addresses[node]))
+            return answers[name]()
 
     async def _fetch(self, broker: Broker, version: int, asked: Message) -> Message:
         """Wait for data as a broker does: until there is enough, or for as long as the client will."""

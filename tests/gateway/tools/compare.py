@@ -113,7 +113,7 @@ Script = Callable[[Session], None]
 
 
 def transcript(script: Script, side: Side, driver: ToolDriver) -> list[Step]:
-    """What a script records on one side."""
+    """Steps that a script records on one side."""
     session = Session(driver, side)
     script(session)
     assert session.steps, "the script ran nothing"

@@ -23,6 +23,7 @@ MAINS = {
     "kafka-configs": "kafka.admin.ConfigCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
+    "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
     "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
     "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
@@ -36,7 +37,7 @@ _TOOL_JARS = ("kafka-tools-", "kafka_2.13-")
 
 
 class Ran(NamedTuple):
-    """What a command left behind."""
+    """Result of a command."""
 
     code: int
     out: str
@@ -56,11 +57,11 @@ class Running:
         self._driver.send({"id": self._number})
 
     def wait(self, seconds: float = 120.0) -> Ran:
-        """What it left behind, once it has ended."""
+        """Result, once it has ended."""
         return self._answer.result(seconds)
 
     def ended(self) -> bool:
-        """Whether it has ended."""
+        """Returns true if it has ended."""
         return self._answer.done()
 
 

@@ -1,4 +1,4 @@
-"""What a gateway's tools may print otherwise than a broker's, each with its reason."""
+"""Output of a gateway's tools that may differ from a broker's, each with its reason."""
 
 from __future__ import annotations
 

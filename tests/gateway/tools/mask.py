@@ -1,4 +1,4 @@
-"""What of a tool's output has to be equal: ids, addresses and times are masked, rows that have no order are sorted."""
+"""Part of a tool's output that has to be equal: ids, addresses and times are masked, rows that have no order are sorted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _MASKS = (
     # Clients are counted in their JVM.
     (re.compile(r"\bconsumer-([\w-]+)-\d+\b"), r"consumer-\1-N"),
 )
-#: What a tool names in the order of a hash table.
+#: Names that a tool lists in the order of a hash table.
 _NAMES = re.compile(r"\((?:'[^']*'(?:, )?)+\)")
-#: Of standard error: where it was thrown is of no interest, nor that the logging library has nothing to write to.
+#: Lines of standard error without interest: where it was thrown, and that the logging library has nothing to write to.
 _NOISE = re.compile(r"SLF4J: |\s+at |\s+\.\.\. \d+ more")
 #: In a row of kafka-share-consumer-perf-test: how many records it was.
 _PERF_COUNT = 5
@@ -59,7 +59,7 @@ def _block(tool: str, block: str) -> list[str]:
 
 
 def _verifiable(out: str) -> list[str]:
-    """How many records were consumed and acknowledged is what counts, not in how many polls."""
+    """Numbers of records consumed and acknowledged, whatever the number of polls."""
     events: list[str] = []
     consumed: dict[str, set[int]] = defaultdict(set)
     acknowledged = failed = 0

@@ -24,7 +24,7 @@ def every_verb(session: Session) -> None:
 
 
 def unknown_group(session: Session) -> None:
-    """Of a group that nobody has heard of."""
+    """Group that nobody has heard of."""
     for verb in ("--offsets", "--members", "--state"):
         session.run(_SHARE, "--describe", "--group", "nobody", verb)
     session.run(_SHARE, "--delete", "--group", "nobody")
@@ -68,7 +68,7 @@ def consumers(session: Session) -> None:
 
 
 def group_with_a_member(session: Session) -> None:
-    """What is shown and refused while somebody is there."""
+    """Output and refusals while a member is there."""
     group = f"{GROUP}-sync"
     member = ("--topic", TOPIC, "--group-id", group)
     running = session.start(_VERIFIABLE, *member)
@@ -127,7 +127,7 @@ def delete_offsets(session: Session) -> None:
 
 
 def delete_groups(session: Session) -> None:
-    """One, several of which one is not there, all."""
+    """Deletes a group, several of which one is not there, and all."""
     session.run(_SHARE, "--delete", "--group", GROUP)
     session.run(_SHARE, "--delete", "--group", f"{GROUP}-new", "--group", "nobody")
     session.run(_SHARE, "--list")

@@ -15,7 +15,7 @@ from tests.gateway.upstreams import kraft, mock, pair, zookeeper
 
 
 class Upstream(Protocol):
-    """What every upstream can do."""
+    """Operations that every upstream has."""
 
     @property
     def bootstrap(self) -> str:
@@ -45,5 +45,5 @@ KINDS: Mapping[str, Callable[[Path], AbstractContextManager[Upstream]]] = {
 
 
 def running(kind: str, directory: Path) -> AbstractContextManager[Upstream]:
-    """One of :data:`KINDS`."""
+    """Upstream of a kind in :data:`KINDS`."""
     return KINDS[kind](directory)

@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.kafka.broker import die_with_parent
 from tests.kafka.home import REPOSITORY
 
-#: Of every topic; the mock cluster makes a topic when it is asked for, and knows no other way.
+#: Partitions of every topic; the mock cluster makes a topic when it is asked for, and knows no other way.
 PARTITIONS = 4
 
 

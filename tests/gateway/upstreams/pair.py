@@ -75,7 +75,7 @@ class Pair:
         wait_until(lambda: len(self._metadata(number, [])["brokers"]) == len(self.brokers), f"broker {number} knows both")
 
     def leader(self, topic: str, partition: int, *, asked: int = 1) -> int:
-        """Which broker leads a partition, as ``asked`` has heard; -1 while none is known."""
+        """Leader of a partition, as ``asked`` has heard; -1 while none is known."""
         for found in self._metadata(asked, [{"name": topic}])["topics"]:
             for one in found["partitions"]:
                 if one["partitionIndex"] == partition:

@@ -21,7 +21,7 @@ _SESSION_MS = 2000
 
 
 class ZooKeeper:
-    """One ZooKeeper server; it goes on while its broker is killed and started again."""
+    """ZooKeeper server; it goes on while its broker is killed and started again."""
 
     def __init__(self, directory: Path) -> None:
         (self.port,) = free_ports(1)

@@ -13,7 +13,7 @@ _OFFSET_AND_LENGTH = struct.Struct(">qi")
 _BEFORE_CHECKED = struct.Struct(">ibI")
 _CHECKED = struct.Struct(">hiqqqhii")
 HEADER_BYTES = _OFFSET_AND_LENGTH.size + _BEFORE_CHECKED.size + _CHECKED.size
-#: What the length does not count.
+#: Bytes that the length does not count.
 LENGTH_FROM = _OFFSET_AND_LENGTH.size
 
 TRANSACTIONAL, CONTROL = 0x10, 0x20
@@ -21,7 +21,7 @@ _ABORT, _COMMIT = 0, 1
 
 
 class Header(NamedTuple):
-    """What a batch says of itself."""
+    """Header of a batch."""
 
     base_offset: int
     length: int
@@ -112,12 +112,12 @@ def records(data: bytes) -> Iterator[tuple[int, bytes | None]]:
 
 
 def whole_bytes(data: bytes) -> int:
-    """How many bytes the whole batches take."""
+    """Number of bytes that the whole batches take."""
     return sum(LENGTH_FROM + header.length for header in headers(data))
 
 
 def rebased(data: bytes, base_offset: int, leader_epoch: int) -> bytes:
-    """One batch at another place of a log: neither is under its checksum."""
+    """Moves a batch to another place of a log: neither field is under its checksum."""
     rest = data[LENGTH_FROM + 4 :]
     (length,) = struct.unpack_from(">i", data, 8)
     return _OFFSET_AND_LENGTH.pack(base_offset, length) + struct.pack(">i", leader_epoch) + rest

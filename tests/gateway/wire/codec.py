@@ -108,7 +108,7 @@ def versions(key: int) -> range:
 
 @cache
 def flexible(key: int, version: int) -> bool:
-    """Whether a version has tagged fields and compact lengths."""
+    """Returns true if a version has tagged fields and compact lengths."""
     return bool(load_request_schema(key, version).__flexible__)
 
 
@@ -250,7 +250,7 @@ def _array(element: _Codec, *, compact: bool) -> _Codec:
 
 
 def _nullable(entity: _Codec) -> _Codec:
-    """One byte before it: -1 for null, 1 otherwise."""
+    """Puts a byte before it: -1 for null, 1 otherwise."""
 
     def write(out: bytearray, value: Message | None) -> None:
         out += b"\xff" if value is None else b"\x01"

@@ -19,7 +19,7 @@ class Disconnected(Exception):
 
 
 class Connection:
-    """One connection; a context manager."""
+    """Connection to a server; a context manager."""
 
     def __init__(self, address: str, client_id: str | None = "lab") -> None:
         host, _, port = address.rpartition(":")

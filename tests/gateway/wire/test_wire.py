@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import datetime as dt
 import random
-import types
-import typing
-import uuid
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from kio.index import load_request_schema, load_response_schema
-from kio.schema.errors import ErrorCode
 from kio.schema.index import api_key_map
 
 from tests.gateway.wire import CodecError, api_key, decode, encode, flexible, name_of, versions
 from tests.gateway.wire.batches import batch, headers, marker, rebased, whole_bytes
-from tests.python.kio_oracle import kio_bytes
+from tests.gateway.wire.chance import drawn
+from tests.kafka.wire.kio_oracle import kio_bytes
 
-#: What the lab speaks.
+#: Requests that the lab speaks.
 COMPARED = frozenset({
     "Produce", "Fetch", "ListOffsets", "Metadata", "FindCoordinator", "DescribeGroups", "ListGroups", "ApiVersions",
     "OffsetForLeaderEpoch", "DescribeConfigs", "DeleteGroups", "IncrementalAlterConfigs", "DescribeCluster",
@@ -38,42 +32,6 @@ def test_every_message_of_every_version_goes_there_and_back() -> None:
             decode(key, version, data + b"\0", response=response)
         decode(key, version, data + b"\0", response=response, complete=False)
     assert len(MESSAGES) == 604
-
-
-def drawn(chance: random.Random, schema: type[Any]) -> Any:
-    """Any instance of a class of kio."""
-    hints = typing.get_type_hints(schema)
-    fields = {field.name: value(chance, hints[field.name], field.metadata) for field in dataclasses.fields(schema)}
-    return schema(**fields)
-
-
-#: Values of a field by its type; numbers are drawn by their size.
-SIMPLE: Mapping[str, Callable[[random.Random], Any]] = {
-    "error_code": lambda chance: chance.choice(list(ErrorCode)),
-    "string": lambda chance: "".join(chance.choices("aé日 0", k=chance.randrange(9))),
-    "bytes": lambda chance: chance.randbytes(chance.randrange(9)),
-    "records": lambda chance: chance.randbytes(chance.randrange(9)),
-    "bool": lambda chance: chance.random() < 0.5,
-    "uuid": lambda chance: uuid.UUID(int=chance.getrandbits(128)),
-    "timedelta_i32": lambda chance: dt.timedelta(milliseconds=chance.randrange(-(2**31), 2**31)),
-    "datetime_i64": lambda chance: dt.datetime.fromtimestamp(chance.randrange(2**31), dt.UTC),
-    **{
-        f"int{bits}": lambda chance, bits=bits: chance.randrange(-(1 << bits - 1), 1 << bits - 1)  # type: ignore[misc]
-        for bits in (8, 16, 32, 64)
-    },
-}
-
-
-def value(chance: random.Random, hint: Any, metadata: Mapping[str, Any]) -> Any:
-    options = typing.get_args(hint)
-    if types.NoneType in options:
-        if chance.random() < 0.2:
-            return None
-        hint = next(one for one in options if one is not types.NoneType)
-    if typing.get_origin(hint) is tuple:
-        return tuple(value(chance, typing.get_args(hint)[0], metadata) for _ in range(chance.randrange(3)))
-    kind = metadata.get("kafka_type")
-    return drawn(chance, hint) if kind is None else SIMPLE[kind](chance)
 
 
 def test_kio_writes_the_same_bytes() -> None:

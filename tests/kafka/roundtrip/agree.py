@@ -11,14 +11,15 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
-import share_state
-from share_state import HistoryRow, RecordState, SharePartitionKey, StateBatch
+from share_state import RecordState, SharePartitionKey, StateBatch
+from share_state.operate import analysis
+from share_state.operate.analysis import HistoryRow
+from tests.cli_runner import run
 from tests.kafka.roundtrip.tools import dump_log
 from tests.kafka.roundtrip.wire import ReadAnswer, SummaryAnswer, read_all
 from tests.kafka.roundtrip.workload import STATE_TOPIC
-from tests.python.cli_runner import run
 
-#: What a read of a key without state is refused with: INVALID_REQUEST.
+#: Code with which a read of a key without state is refused: INVALID_REQUEST.
 _NO_STATE = 42
 _PATIENCE = 60.0
 
@@ -30,7 +31,7 @@ Answers = Mapping[SharePartitionKey, tuple[ReadAnswer, SummaryAnswer]]
 
 def fold(directory: Path, *, killed: bool = False) -> States:
     """Our fold; what cannot be read is a failure, but for the tail that a killed broker may have torn."""
-    states, findings = share_state.fold_path(directory)
+    states, findings = analysis.fold_path(directory)
     assert all(killed and finding["kind"] == "torn_tail" for finding in findings), findings
     folded = {SharePartitionKey(state["group"], state["topic_id"], state["partition"]): state for state in states}
     assert len(folded) == len(states)
@@ -38,7 +39,7 @@ def fold(directory: Path, *, killed: bool = False) -> States:
 
 
 def differences(states: States, answers: Answers) -> list[str]:
-    """Where our states and a broker's answers differ, a line each."""
+    """Differences between our states and a broker's answers, a line each."""
     found = [f"{key}: the broker was not asked" for key in states.keys() - answers.keys()]
     for key, (read, summary) in answers.items():
         state = states.get(key)
@@ -99,7 +100,7 @@ def agree_dump(directory: Path) -> set[str]:
 
 
 def agree_cluster(directory: Path, bootstrap: str) -> None:
-    """What reads the running cluster tells what its directory tells, from each partition's log start on.
+    """Checks that the readers of the running cluster tell what its directory tells, from each partition's log start on.
 
     Compared is what stands between two equal looks at the directory: locks may still run out, and segments be pruned.
     """
@@ -107,9 +108,9 @@ def agree_cluster(directory: Path, bootstrap: str) -> None:
     while True:
         before, starts = _shown("dump", directory), log_starts(bootstrap)
         dumped, states = _shown("dump", f"kafka://{bootstrap}"), _shown("state", f"kafka://{bootstrap}")
-        rows, expected_rows = list(share_state.history(f"kafka://{bootstrap}")), _rows(directory, starts)
+        rows, expected_rows = list(analysis.history(f"kafka://{bootstrap}")), _rows(directory, starts)
         half = {state_partition: row.at_offset for state_partition, row in _middles(expected_rows).items()}
-        earlier = list(share_state.states(f"kafka://{bootstrap}", as_of_offset=half))
+        earlier = list(analysis.states(f"kafka://{bootstrap}", as_of_offset=half))
         expected_states, after = _shown("state", directory), _shown("dump", directory)
         if before == after and starts == log_starts(bootstrap):
             break
@@ -120,17 +121,17 @@ def agree_cluster(directory: Path, bootstrap: str) -> None:
     assert states
     assert dumped == [{**row, "segment": None} for row in before if row["offset"] >= starts[row["partition"]]]
     assert rows == expected_rows
-    assert list(share_state.find_anomalies(rows)) == list(share_state.find_anomalies(expected_rows))
-    assert earlier == list(share_state.states_of_rows(expected_rows, as_of_offset=half))
+    assert list(analysis.find_anomalies(rows)) == list(analysis.find_anomalies(expected_rows))
+    assert earlier == list(analysis.states_of_rows(expected_rows, as_of_offset=half))
     assert earlier
 
 
 def _rows(directory: Path, starts: Mapping[int, int]) -> list[HistoryRow]:
     """The history that a directory tells of what the cluster still hands out."""
-    histories = {partition: share_state.History(partition) for partition in starts}
+    histories = {partition: analysis.History(partition) for partition in starts}
     return [
         row
-        for partition, _segment, offset, timestamp, key, value in share_state.scan_path(directory)
+        for partition, _segment, offset, timestamp, key, value in analysis.scan_path(directory)
         if offset >= starts[partition]
         for row in histories[partition].replay(offset, timestamp, key, value)
     ]
@@ -143,7 +144,7 @@ def _middles(rows: Iterable[HistoryRow]) -> dict[int, HistoryRow]:
 
 
 def log_starts(bootstrap: str) -> dict[int, int]:
-    """Where the log of each state partition begins, as the broker tells a consumer."""
+    """Offset at which the log of each state partition begins, as the broker tells a consumer."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "nobody", "log_level": 0})
     try:
         partitions = consumer.list_topics(STATE_TOPIC, _PATIENCE).topics[STATE_TOPIC].partitions

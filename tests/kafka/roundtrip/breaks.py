@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import share_state
+from share_state.operate import analysis
 
 Value = dict[str, Any]
 Fold = Callable[[Path], tuple[list[dict[str, Any]], list[dict[str, Any]]]]
@@ -57,7 +58,7 @@ def _state_epochs_are_ignored(kind: str, value: Value) -> None:
         value["stateEpoch"] = 0
 
 
-#: What is broken, by name.
+#: Broken rules, by name.
 BREAKS: dict[str, Callable[[str, Value], None]] = {
     rule.__name__.strip("_").replace("_", " "): rule
     for rule in (
@@ -71,16 +72,16 @@ BREAKS: dict[str, Callable[[str, Value], None]] = {
         _state_epochs_are_ignored,
     )
 }
-#: Those that lose what a member has settled.
+#: Breaks that lose what a member has settled.
 LOSING = ("acknowledged is taken for available", "batches of updates are ignored", "the last offset of a batch is left out")
 
 
 def broken(rule: Callable[[str, Value], None]) -> Fold:
-    """A stand-in for ``share_state.fold_path`` that breaks a rule; without one of the above it would be right."""
+    """A stand-in for ``share_state.operate.analysis.fold_path`` that breaks a rule; without one of the above it is right."""
 
     def fold(directory: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         coordinators: dict[int, share_state.ShareCoordinator] = {}
-        for partition, _segment, offset, _timestamp, key, value in share_state.scan_path(directory):
+        for partition, _segment, offset, _timestamp, key, value in analysis.scan_path(directory):
             record = share_state.decode_record(key, value)
             if record["value"] is not None:
                 rule(record["key"]["type"], record["value"]["data"])

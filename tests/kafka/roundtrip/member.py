@@ -1,7 +1,8 @@
-"""One member of a share group, in a process of its own so that it can vanish as a crashed one does.
+"""Member of a share group, in a process of its own so that it can vanish as a crashed one does.
 
 ``argv[1]`` is its plan (:class:`Plan`) as JSON. On stdout it writes one line an acknowledgement, as
 ``[topic, partition, offset, type, delivery count, error code or null]``, and only once the broker has answered it.
+It leaves in order when its stdin ends.
 """
 
 from __future__ import annotations
@@ -11,25 +12,26 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 from collections import defaultdict, deque
 from typing import NamedTuple
 
 from confluent_kafka import AcknowledgeType, KafkaException, ShareConsumer, TopicPartition
 
-#: How often of ten a record is accepted, released, rejected.
+#: Weights, of ten, by which a record is accepted, released, rejected.
 _WEIGHTS = (6, 3, 1)
 _TYPES = (AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT)
 
 
 class Plan(NamedTuple):
-    """What a member does."""
+    """Plan of a member."""
 
     bootstrap: str
     group: str
     topics: list[str]
     seed: int
-    #: Seconds of work.
+    #: Seconds after which it leaves by itself.
     seconds: float
     #: Seconds that it sits on its records now and then; above the lock duration their locks run out.
     stall: float
@@ -59,8 +61,10 @@ class Member:
     def run(self) -> None:
         """Work, then leave in order."""
         until = time.monotonic() + self.plan.seconds
+        told = threading.Thread(target=sys.stdin.read, daemon=True)
+        told.start()
         self.consumer.subscribe(self.plan.topics)
-        while time.monotonic() < until:
+        while told.is_alive() and time.monotonic() < until:
             self.one_poll()
         self.consumer.close()
 

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-import share_state
+from share_state.operate import analysis
 from tests.kafka.home import REPOSITORY
 from tests.kafka.roundtrip import workload
 from tests.kafka.roundtrip.breaks import BREAKS, broken
@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if name == _PREMISE:
         workload.SETTLING = workload.SETTLING | {"RELEASE"}
     else:
-        share_state.fold_path = broken(BREAKS[name])  # type: ignore[assignment]
+        analysis.fold_path = broken(BREAKS[name])  # type: ignore[assignment]
 
 
 def main() -> int:

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-import share_state
 from share_state import RecordState, SharePartitionKey, StateBatch
+from share_state.operate import analysis
+from tests.cli_runner import run
 from tests.kafka.roundtrip import agree
 from tests.kafka.roundtrip.agree import Answers, States
 from tests.kafka.roundtrip.breaks import BREAKS, LOSING, broken
 from tests.kafka.roundtrip.tools import Dump
 from tests.kafka.roundtrip.wire import ReadAnswer, SummaryAnswer
 from tests.kafka.roundtrip.workload import Acknowledged, Workload
-from tests.python.cli_runner import run
-from tests.python.recordings import ORDERS, read_answers
+from tests.recordings import ORDERS, read_answers
 
 
 @pytest.fixture(scope="module")
 def answers() -> Answers:
-    """What the broker said of every key."""
+    """Answers of the broker for every key."""
     recorded: dict[SharePartitionKey, tuple[ReadAnswer, SummaryAnswer]] = {}
     for one in read_answers(ORDERS):
         read, summary = one["read"], one["summary"]
@@ -62,21 +62,21 @@ def test_a_recorded_broker_agrees_with_our_fold(answers: Answers) -> None:
 
 
 def test_what_stands_in_for_the_fold_is_it_where_nothing_is_broken(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(share_state, "fold_path", broken(lambda *_: None))
+    monkeypatch.setattr(analysis, "fold_path", broken(lambda *_: None))
     assert agree.differences(agree.fold(ORDERS), answers) == []
 
 
 @pytest.mark.parametrize("rule", BREAKS)
 def test_a_broken_fold_is_found(rule: str, answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     acknowledged = settled(agree.fold(ORDERS))
-    monkeypatch.setattr(share_state, "fold_path", broken(BREAKS[rule]))
+    monkeypatch.setattr(analysis, "fold_path", broken(BREAKS[rule]))
     states = agree.fold(ORDERS)
     assert agree.differences(states, answers) != []
     if rule in LOSING:
         assert agree.unsettled(states, acknowledged) != []
 
 
-#: One field of one state, changed.
+#: Changes of a state, each in one field.
 CHANGES: dict[str, Callable[[dict[str, Any]], object]] = {
     "state epoch": lambda state: state.update(state_epoch=state["state_epoch"] + 1),
     "leader epoch": lambda state: state.update(leader_epoch=state["leader_epoch"] + 1),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from share_state import ShareGroupStore
+from share_state.gateway import ShareGroupStore
 from tests.kafka import broker as kafka
 from tests.kafka import home
 from tests.kafka.roundtrip.tools import dump_groups, share_groups
@@ -96,7 +96,7 @@ def test_kafkas_dump_tool_reads_what_we_know(rewrite_bytes: int, tmp_path: Path)
 
 
 def _told(records: list[dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:
-    """What the latest record of each key says of the group, as the store says it."""
+    """Group as the latest record of each key tells it, in the words of the store."""
     latest = {json.dumps(record["key"]): (record["key"], record["value"]) for record in records}
     data = {
         (key["type"], key["data"].get("memberId")): value["data"]

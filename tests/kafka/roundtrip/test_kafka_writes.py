@@ -8,19 +8,19 @@ from typing import NamedTuple
 import pytest
 
 from share_state import SharePartitionKey
+from tests.cli_runner import run
 from tests.kafka import broker as kafka
 from tests.kafka.broker import Broker
 from tests.kafka.roundtrip import agree
 from tests.kafka.roundtrip.tools import share_groups, wait_until_empty
 from tests.kafka.roundtrip.wire import read_all
 from tests.kafka.roundtrip.workload import BROKER_SETTINGS, DELETED, LEAVER, TX_WORKERS, Workload
-from tests.python.cli_runner import run
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(400)]
 
 
 class Phase(NamedTuple):
-    """One start of the broker: what it writes with, and what happens to it."""
+    """Start of the broker: what it writes with, and what happens to it."""
 
     #: share.coordinator.state.topic.compression.codec
     codec: int
@@ -111,7 +111,7 @@ def _start_again(broker: Broker, phase: Phase) -> None:
 
 
 def _administer(broker: Broker, workload: Workload, phase: Phase) -> None:
-    """What an administrator does to groups without members."""
+    """Does what an administrator does to groups without members."""
     if phase.reset:
         key = SharePartitionKey(TX_WORKERS, workload.topic_ids["tx"], 0)
         before = agree.fold(broker.data)[key]

@@ -10,12 +10,12 @@ import pytest
 
 from share_state import SharePartitionKey, WriteState
 from share_state.kafka import KafkaPersister
+from tests.cli_in_process import Ran, run_here
 from tests.gateway.records import produce
 from tests.kafka import home
 from tests.kafka.listeners import LEADER, READER, SCRAM_USER, USERS
+from tests.kafka.real_broker import RealBroker
 from tests.kafka.roundtrip.test_secured_source import certificate
-from tests.python.cli_in_process import Ran, run_here
-from tests.python.kafka_persister.real_broker import RealBroker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -30,7 +30,7 @@ def broker(real_brokers: Callable[[str], RealBroker]) -> RealBroker:
     key = SharePartitionKey("secretive", real.create_topic(TOPIC, 1), 0)
     produce(real.bootstrap, TOPIC, [b"first", b"second"])
     with KafkaPersister(real.bootstrap) as kafka:
-        kafka.initialize_state(key, 1, 0)
+        kafka.reset_state(key, 1, 0)
         kafka.write_state(key, WriteState(1, 0, 0, 0, [(0, 0, 0, 2)]))
     return real
 

@@ -12,6 +12,8 @@ import pytest
 
 import share_state
 from share_state import SharePartitionKey, StateStore, WriteState
+from share_state.arguments import Compression
+from share_state.operate import analysis
 from tests.kafka import broker as kafka
 from tests.kafka import home
 from tests.kafka.broker import Broker
@@ -22,8 +24,8 @@ from tests.kafka.roundtrip.workload import STATE_TOPIC, create_topic
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
-#: One state partition for each codec.
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+#: Codec of each state partition.
+CODECS: tuple[Compression, ...] = ("none", "gzip", "snappy", "lz4", "zstd")
 _GROUPS = 12
 _PARTITIONS = 40
 _WRITES = 12
@@ -68,7 +70,7 @@ def test_a_broker_started_over_our_segments_answers_with_our_state(version: str,
         agree.agree_live(broker.data, broker.port, keys)
 
 
-def _write(path: Path, codec: str, keys: list[SharePartitionKey]) -> dict[SharePartitionKey, dict[str, Any]]:
+def _write(path: Path, codec: Compression, keys: list[SharePartitionKey]) -> dict[SharePartitionKey, dict[str, Any]]:
     """Fill a store with torn windows, new beginnings and deletions; what it holds at the end."""
     with StateStore(
         path,
@@ -86,16 +88,16 @@ def _write(path: Path, codec: str, keys: list[SharePartitionKey]) -> dict[ShareP
 
 
 def _live(store: StateStore, key: SharePartitionKey, chance: random.Random) -> None:
-    """One share partition: a start, writes that move its window on, and now and then another beginning or an end."""
+    """Plays a share partition: a start, writes that move its window on, and now and then another beginning or an end."""
     state_epoch, start = chance.randrange(3), chance.randrange(1000)
     leader_epoch = chance.randrange(3)
-    store.initialize_state(key, state_epoch, start)
+    store.reset_state(key, state_epoch, start)
     store.read_state(key, leader_epoch)
     for turn in range(_WRITES):
         if chance.random() < 0.02:
             state_epoch += 1
             start = chance.randrange(1000)
-            store.initialize_state(key, state_epoch, start)
+            store.reset_state(key, state_epoch, start)
         start += chance.randrange(20) if turn % 3 == 0 else 0
         batches = _batches(start, chance)
         complete = sum(last - first + 1 for first, last, state, _ in batches if state != 0)
@@ -128,7 +130,7 @@ def _kafka_decodes(directory: Path) -> None:
             "timestamp": timestamp,
             **share_state.decode_record(key, value),
         }
-        for partition, segment, offset, timestamp, key, value in share_state.scan_path(directory)
+        for partition, segment, offset, timestamp, key, value in analysis.scan_path(directory)
     ]
     assert dump.records == read
 

@@ -24,7 +24,7 @@ _DELETE = "<DELETE>"
 
 
 class Dump(NamedTuple):
-    """What DumpLogSegments found: records in the shape of ``share-state dump``, and the codecs of the batches."""
+    """Findings of DumpLogSegments: records in the shape of ``share-state dump``, and the codecs of the batches."""
 
     records: list[dict[str, Any]]
     codecs: set[str]

@@ -27,7 +27,7 @@ _LOOK_AGAIN = 0.1
 
 
 class ReadAnswer(NamedTuple):
-    """One answer to ReadShareGroupState; without an error the rest counts."""
+    """Answer to ReadShareGroupState; without an error the rest counts."""
 
     error_code: int
     state_epoch: int
@@ -36,7 +36,7 @@ class ReadAnswer(NamedTuple):
 
 
 class SummaryAnswer(NamedTuple):
-    """One answer to ReadShareGroupStateSummary."""
+    """Answer to ReadShareGroupStateSummary."""
 
     error_code: int
     state_epoch: int
@@ -144,7 +144,7 @@ class Coordinator:
 
 
 def read_all(port: int, keys: Iterable[SharePartitionKey]) -> dict[SharePartitionKey, tuple[ReadAnswer, SummaryAnswer]]:
-    """What the broker answers for every key."""
+    """Answers of the broker for every key."""
     answers = {}
     with Coordinator(port) as coordinator:
         for key in keys:

@@ -1,4 +1,4 @@
-"""What drives a broker: topics, groups, producers with transactions, and members that work, stall and vanish."""
+"""Workload of a broker: topics, groups, producers with transactions, and members that work, stall and vanish."""
 
 from __future__ import annotations
 
@@ -63,11 +63,12 @@ STATE_TOPIC = "__share_group_state"
 SETTLING = frozenset({"ACCEPT", "REJECT", "GAP"})
 _SEGMENT_BYTES = 32768
 
-#: Seconds that members work in one phase.
+#: Seconds that members work at least in one phase, unless the broker is killed.
 _SECONDS = 5.0
 
-#: Of what members write, about thirty an acknowledgement; a whole phase comes to five times as many.
+#: Bytes that members write before the kill and before they are told to leave, about thirty an acknowledgement.
 _BYTES_BEFORE_KILL = 30_000
+_BYTES_OF_A_PHASE = 90_000
 
 #: Seconds to wait for what comes by itself.
 _PATIENCE = 60.0
@@ -78,7 +79,7 @@ DELETED = 60
 
 
 class Acknowledged(NamedTuple):
-    """One acknowledgement that the broker has answered."""
+    """Acknowledgement that the broker has answered."""
 
     group: str
     topic: str
@@ -90,7 +91,7 @@ class Acknowledged(NamedTuple):
 
 
 def _ends(member: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Whether the member ends by itself. The client library has been seen not to come back from closing a consumer; then the
+    """Returns true if the member ends by itself. The client library may not come back from closing a consumer; then the
     member is killed, and has vanished as others do on purpose.
     """
     try:
@@ -101,10 +102,10 @@ def _ends(member: subprocess.Popen[bytes], seconds: float) -> bool:
     return True
 
 
-def _wait_for_work(directory: Path, members: list[subprocess.Popen[bytes]], also: Callable[[], bool]) -> None:
-    """Wait until the members have written of a good part of what they do in a whole phase, and for one thing more."""
-    while sum(output.stat().st_size for output in directory.iterdir()) < _BYTES_BEFORE_KILL or not also():
-        assert any(member.poll() is None for member in members), "the members ended before there was enough to interrupt"
+def _wait_for_work(directory: Path, members: list[subprocess.Popen[bytes]], size: int, also: Callable[[], bool]) -> None:
+    """Wait until the members have written ``size`` bytes, and for one thing more."""
+    while sum(output.stat().st_size for output in directory.iterdir()) < size or not also():
+        assert any(member.poll() is None for member in members), "the members ended before they had done enough"
         time.sleep(0.05)
 
 
@@ -114,7 +115,7 @@ def admin_of(broker: Broker) -> AdminClient:
 
 
 def _described(admin: AdminClient, name: str) -> Any:
-    """What the broker says of a topic, once it has heard of it from the controller."""
+    """Description of a topic by the broker, once it has heard of it from the controller."""
     until = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -141,7 +142,7 @@ class Workload:
     def __init__(self, broker: Broker, seed: int) -> None:
         self.broker = broker
         self.random = random.Random(seed)  # noqa: S311  a workload, not a secret
-        #: What the broker has answered, without what a reset of offsets took back.
+        #: Acknowledgements that the broker has answered, without what a reset of offsets took back.
         self.acknowledged: list[Acknowledged] = []
         self.vanished = 0
         self.aborted = 0
@@ -182,8 +183,9 @@ class Workload:
             for partition in range(TOPICS[topic])
         ]
 
-    def run(self, directory: Path, *, delete_records: bool, kill: bool) -> None:
-        """One phase: members work while records come; returns when all members are gone.
+    def run(self, directory: Path, *, delete_records: bool, kill: bool, also: Callable[[], bool] = lambda: True) -> None:
+        """Plays a phase: members work while records come, until they have done enough and ``also`` holds, however slow the
+        machine is; returns when all members are gone.
 
         With ``kill`` the broker ends in the middle of it, by SIGKILL, and the members with it.
         """
@@ -193,30 +195,34 @@ class Workload:
             (LEAVER, 0.0, 0), (LEAVER, 0.0, 100),
         ]  # fmt: skip
         directory.mkdir()
-        # Who is to be interrupted works until then, however slow the machine is.
-        seconds = _PATIENCE if kill else _SECONDS
+        begun = time.monotonic()
         with ExitStack() as cleanup:
             members = []
             hung: list[int] = []
             with self._producing(delete_records=delete_records):
                 for number, (group, stall, vanish_after) in enumerate(plans):
                     seed = self.random.randrange(2**32)
-                    plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, seconds, stall, vanish_after)
+                    plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, _PATIENCE, stall, vanish_after)
                     output = cleanup.enter_context((directory / f"{number}-{group}.jsonl").open("w+", encoding="utf-8"))
                     member = subprocess.Popen(
                         [sys.executable, "-m", "tests.kafka.roundtrip.member", json.dumps(plan._asdict())],
                         cwd=REPOSITORY,
-                        stdin=subprocess.DEVNULL,
+                        stdin=subprocess.PIPE,
                         stdout=output,
                     )
                     cleanup.callback(member.wait)
                     cleanup.callback(member.kill)
                     members.append((group, vanish_after, member, output))
+                working = [member for _, _, member, _ in members]
                 if kill:
-                    working = [member for _, _, member, _ in members]
-                    _wait_for_work(directory, working, lambda: not delete_records or self.deleted_below > 0)
+                    _wait_for_work(directory, working, _BYTES_BEFORE_KILL, lambda: not delete_records or self.deleted_below > 0)
                 else:
-                    hung = [number for number, (_, _, member, _) in enumerate(members) if not _ends(member, seconds + 60)]
+                    until = begun + _SECONDS
+                    _wait_for_work(directory, working, _BYTES_OF_A_PHASE, lambda: time.monotonic() > until and also())
+                    for member in working:
+                        assert member.stdin is not None
+                        member.stdin.close()
+                    hung = [number for number, member in enumerate(working) if not _ends(member, 60)]
             if kill:
                 # While they work: what they asked last may be written, half written, or never have arrived.
                 self.broker.kill()

@@ -13,10 +13,9 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use share_state_benches::arguments::Arguments;
-use share_state_benches::engine::{Counting, Engine, Fetch, Persister};
-use share_state_benches::engines::CoreEngine;
+use share_state_benches::engine::{Engine, Fetch};
 use share_state_benches::generate::{Builder, Random};
-use share_state_benches::replay::ToldPersister;
+use share_state_benches::persister::{Counting, Persister};
 use share_state_benches::stored::{Durability, Stored};
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
@@ -87,7 +86,7 @@ fn main() -> ExitCode {
 }
 
 struct Partition<P> {
-    engine: CoreEngine<IntervalStore>,
+    engine: Engine<IntervalStore>,
     persister: P,
 }
 
@@ -100,7 +99,7 @@ impl Partition<Counting> {
 impl<P: Persister> Partition<P> {
     fn over(persister: P) -> Self {
         Self {
-            engine: CoreEngine::open(Builder::new(1, 16).header()),
+            engine: Engine::open(Builder::new(1, 16).header()),
             persister,
         }
     }
@@ -226,7 +225,7 @@ fn next_fetch_offset(times: i64) {
     }
 }
 
-/// So many locks run out together; the others are a millisecond younger.
+/// Ends `times` locks together; the others are a millisecond younger.
 fn expire(times: i64) {
     let mut at = Partition::new();
     for offset in 0..PREPARED {

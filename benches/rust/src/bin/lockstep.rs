@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The correlation id, which differs from answer to answer.
 const CORRELATION: usize = 4;
 
-/// What one connection saw.
+/// Observations of one connection.
 struct Seen {
     ended: Instant,
     took: Vec<u32>,

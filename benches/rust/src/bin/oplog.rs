@@ -1,28 +1,27 @@
 //! Makes operation logs and replays them on the engines of this language.
 //!
-//! `oplog generate WORKLOAD FILE --size N --seed N` and
-//! `oplog run FILE --engine tree|twin|naive_offset_map|flat_vec --rounds N --tail-rounds N --limit-s N --expect DIGEST`, which
-//! prints one JSON object. An engine whose results have another digest is not timed. With `--durable never|interval|always|polled
-//! --dir DIRECTORY` it is timed over a `StateStore`, which must hold what was persisted.
-//! `oplog commits FILE DIRECTORY --durable …` replays once and leaves the store, whose segment has the bytes of every commit.
+//! `oplog generate WORKLOAD FILE --size N --seed N [--writes N]` and `oplog run FILE --engine tree|twin --limit-s N`, which prints a JSON object with the results of a first replay, and then one for each line that it reads: `replays N` is the time
+//! of so many replays, `tails N` the times of single operations, `threads 1` the gain of a second thread. With
+//! `--durable never|interval|always|polled --dir DIRECTORY` replays go over a `StateStore`, which must hold what was persisted.
+//! `oplog commits FILE DIRECTORY --durable …` replays once and leaves the store, whose segments have the bytes of every commit.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
 
+use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use share_state_benches::arguments::Arguments;
 use share_state_benches::digest::Digest;
-use share_state_benches::engine::Engine;
-use share_state_benches::engines::{CoreEngine, FlatVec, NaiveEngine, NaiveOffsetMap, is_naive};
-use share_state_benches::fold::{CoreFold, Fold, ListFold, is_fold, replay};
-use share_state_benches::generate::generate;
+use share_state_benches::fold::{is_fold, replay};
+use share_state_benches::generate::{WRITES, generate_writes};
 use share_state_benches::oplog::OpLog;
 use share_state_benches::replay::{Spent, check, time, time_on, timed_kinds, two_threads};
-use share_state_benches::result::{Report, Tail};
+use share_state_benches::result::{Report, Tail, tails_to_json};
 use share_state_benches::stored::{Durability, Expected, Stored};
-use share_state_core::in_flight::{IntervalStore, TwinStore};
+use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
 fn main() -> ExitCode {
     match run(&Arguments::of_process()) {
@@ -44,7 +43,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
                 arguments.option("size", 1_000)?,
                 arguments.option("seed", 1)?,
             );
-            let log = generate(workload, size, seed)
+            let writes = arguments.option("writes", WRITES)?;
+            let log = generate_writes(workload, size, seed, writes)
                 .ok_or_else(|| format!("no workload is called {workload}"))?;
             log.write(Path::new(file)).map_err(|e| e.to_string())
         }
@@ -53,32 +53,17 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             let log = OpLog::read(Path::new(file)).map_err(|e| e.to_string())?;
             let engine = arguments.option("engine", String::from("tree"))?;
             let plan = Plan {
-                rounds: arguments.option("rounds", 5)?,
-                tail_rounds: arguments.option("tail-rounds", 0)?,
                 limit: Duration::from_secs(arguments.option("limit-s", 60)?),
                 trace: arguments.option("trace", false)?,
-                expect: arguments.option("expect", String::new())?,
                 kept: Kept::asked(arguments)?,
             };
-            let mut report = match (is_fold(&log), engine.as_str()) {
-                (false, "tree") => {
-                    plan.kept(&log, plan.engine::<CoreEngine<IntervalStore>>(&log))?
-                }
-                _ if plan.kept.is_some() => {
-                    return Err(format!("{engine} is not timed over a store"));
-                }
-                (false, "twin") => plan.engine::<CoreEngine<TwinStore>>(&log),
-                (false, "naive_offset_map") if is_naive(&log) => {
-                    plan.engine::<NaiveEngine<NaiveOffsetMap>>(&log)
-                }
-                (false, "flat_vec") if is_naive(&log) => plan.engine::<NaiveEngine<FlatVec>>(&log),
-                (true, "tree") => plan.fold::<CoreFold>(&log),
-                (true, "flat_vec") => plan.fold::<ListFold>(&log),
-                _ => return Err(format!("{engine} does not replay this log")),
-            };
-            report.engine = engine;
-            println!("{}", report.to_json());
-            Ok(())
+            match (is_fold(&log), engine.as_str()) {
+                (false, "tree") => plan.engine::<IntervalStore>(&log, &engine),
+                _ if plan.kept.is_some() => Err(format!("{engine} is not timed over a store")),
+                (false, "twin") => plan.engine::<TwinStore>(&log, &engine),
+                (true, "tree") => plan.fold(&log, &engine),
+                _ => Err(format!("{engine} does not replay this log")),
+            }
         }
         Some("commits") => {
             let (Some(file), Some(dir)) = (arguments.word(1), arguments.word(2)) else {
@@ -102,24 +87,14 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-/// Replays that nobody times come first for so long, the compared one included, as the JVM has its own.
-const WARM_UP: Duration = Duration::from_millis(300);
-/// Rounds together take so long at least, or are [`MOST_ROUNDS`]: a round may be a millisecond, which any disturbance fills.
-const TOGETHER: Duration = Duration::from_millis(200);
-const MOST_ROUNDS: usize = 200;
-
 struct Plan {
-    rounds: usize,
-    tail_rounds: usize,
     limit: Duration,
     trace: bool,
-    /// Empty when nothing is expected.
-    expect: String,
-    /// Where writes are kept, if they are.
+    /// Store that keeps the writes, if there is one.
     kept: Option<Kept>,
 }
 
-/// How and where writes are kept.
+/// Durability and place of the writes that are kept.
 struct Kept {
     durability: Durability,
     dir: PathBuf,
@@ -142,68 +117,40 @@ impl Kept {
     fn once(&self, log: &OpLog, dir: &Path, spent: &mut Spent) -> Result<Stored, String> {
         let mut stored =
             Stored::make(dir, log.header.partitions, self.durability).map_err(|e| e.to_string())?;
-        time_on::<CoreEngine<IntervalStore>>(log, &mut stored, spent);
+        time_on::<IntervalStore>(log, &mut stored, spent);
         Ok(stored)
     }
 }
 
-/// Nanoseconds of each round, once the engine is warm, which began to replay at `began`.
-fn timed(rounds: usize, began: Instant, mut round: impl FnMut() -> Duration) -> Vec<u128> {
-    if rounds == 0 {
-        return Vec::new();
+/// Shows the results, and then answers what is asked, until nobody asks any more.
+fn serve(
+    report: &Report,
+    mut answer: impl FnMut(&str, usize) -> Result<String, String>,
+) -> Result<(), String> {
+    println!("{}", report.to_json());
+    for line in std::io::stdin().lock().lines() {
+        let line = line.map_err(|e| e.to_string())?;
+        let (what, times) = line.split_once(' ').unwrap_or((&line, ""));
+        let times = times.parse().map_err(|_| unknown(&line))?;
+        println!("{{{}}}", answer(what, times)?);
     }
-    while began.elapsed() < WARM_UP {
-        round();
-    }
-    let mut taken = Vec::new();
-    let timing = Instant::now();
-    while taken.len() < rounds || timing.elapsed() < TOGETHER && taken.len() < MOST_ROUNDS {
-        taken.push(round().as_nanos());
-    }
-    taken
+    Ok(())
+}
+
+fn unknown(asked: &str) -> String {
+    format!("{asked}: expected replays N, tails N or threads 1")
+}
+
+fn ns(spent: Duration) -> String {
+    format!(r#""ns": {}"#, spent.as_nanos())
 }
 
 impl Plan {
-    fn is_to_be_timed(&self, report: &Report) -> bool {
-        let expected = self.expect.is_empty() || self.expect == format!("{:016x}", report.digest);
-        report.stopped.is_none() && expected
-    }
-
-    /// The report with the rounds over a store, if one is asked for, once it has been seen to hold what was persisted.
-    fn kept(&self, log: &OpLog, mut report: Report) -> Result<Report, String> {
-        let Some(kept) = self.kept.as_ref().filter(|_| self.is_to_be_timed(&report)) else {
-            return Ok(report);
-        };
-        let mut expected = Expected::of(log.header.partitions, kept.durability);
-        time_on::<CoreEngine<IntervalStore>>(log, &mut expected, &mut Spent::default());
-        let again = || -> Result<(Duration, bool, (u64, u64)), String> {
-            let dir = tempfile::tempdir_in(&kept.dir).map_err(|e| e.to_string())?;
-            let mut spent = Spent::default();
-            let stored = kept.once(log, dir.path(), &mut spent)?;
-            let holds = stored.holds(&expected.durable).map_err(|e| e.to_string())?;
-            Ok((spent.total, holds, stored.commits()))
-        };
-        // One more than are timed: the first finds caches and allocator cold.
-        for round in 0..self.rounds + usize::from(self.rounds > 0) {
-            let (took, holds, (commits, bytes)) = again()?;
-            if !holds {
-                return Err("the store does not hold what was persisted".into());
-            }
-            if round > 0 {
-                report.rounds.push(took.as_nanos());
-            }
-            report.more.insert("commits", commits as f64);
-            report.more.insert("log_bytes", bytes as f64);
-        }
-        Ok(report)
-    }
-
-    fn engine<E: Engine>(&self, log: &OpLog) -> Report {
-        let started = Instant::now();
-        let outcome = check::<E>(log, self.limit, self.trace);
-        let took = started.elapsed();
+    fn engine<S: InFlightStore>(&self, log: &OpLog, name: &str) -> Result<(), String> {
+        let outcome = check::<S>(log, self.limit, self.trace);
         let counts = &outcome.durable.counts;
-        let mut report = Report {
+        let report = Report {
+            engine: name.into(),
             digest: outcome.digest.value(),
             stopped: outcome.stopped,
             persisted: (counts.writes, counts.batches, counts.bytes),
@@ -213,57 +160,72 @@ impl Plan {
             eprintln!("{value}");
         }
         drop(outcome.durable);
-        if !self.is_to_be_timed(&report) || self.kept.is_some() {
-            return report;
-        }
-        let rounds = self.rounds_of(self.rounds, took);
-        report.rounds = timed(rounds, started, || {
-            let mut spent = Spent::default();
-            time::<E, false>(log, Duration::MAX, &mut spent);
-            spent.total
+        let expected = self.kept.as_ref().map(|kept| {
+            let mut expected = Expected::of(log.header.partitions, kept.durability);
+            time_on::<IntervalStore>(log, &mut expected, &mut Spent::default());
+            expected.durable
         });
-        if log.header.workload == "W16" && self.rounds > 0 {
-            report
-                .more
-                .insert("two_threads_ratio", two_threads::<E>(log));
-        }
-        let mut spent = Spent::default();
-        for _ in 0..self.rounds_of(self.tail_rounds, took) {
-            time::<E, true>(log, Duration::MAX, &mut spent);
-        }
-        let mut by_kind = std::collections::BTreeMap::<&str, Vec<u32>>::new();
-        for (kind, least) in timed_kinds(log).zip(spent.least) {
-            by_kind.entry(kind.name()).or_default().push(least);
-        }
-        report.tails = by_kind
-            .into_iter()
-            .filter_map(|(kind, times)| Some((kind, Tail::of(times)?)))
-            .collect();
-        report
+        serve(&report, |what, times| {
+            let mut spent = Spent::default();
+            match (what, self.kept.as_ref().zip(expected.as_ref())) {
+                ("replays", Some((kept, expected))) => {
+                    let mut commits = (0, 0);
+                    for _ in 0..times {
+                        let dir = tempfile::tempdir_in(&kept.dir).map_err(|e| e.to_string())?;
+                        let stored = kept.once(log, dir.path(), &mut spent)?;
+                        if !stored.holds(expected).map_err(|e| e.to_string())? {
+                            return Err("the store does not hold what was persisted".into());
+                        }
+                        commits = stored.commits();
+                    }
+                    let (commits, bytes) = commits;
+                    let spent = ns(spent.total);
+                    Ok(format!(
+                        r#"{spent}, "commits": {commits}, "log_bytes": {bytes}"#
+                    ))
+                }
+                ("replays", None) => {
+                    for _ in 0..times {
+                        time::<S, false>(log, Duration::MAX, &mut spent);
+                    }
+                    Ok(ns(spent.total))
+                }
+                ("threads", None) => {
+                    Ok(format!(r#""two_threads_ratio": {}"#, two_threads::<S>(log)))
+                }
+                ("tails", None) => {
+                    for _ in 0..times {
+                        time::<S, true>(log, Duration::MAX, &mut spent);
+                    }
+                    let mut by_kind = BTreeMap::<&str, Vec<u32>>::new();
+                    for (kind, least) in timed_kinds(log).zip(spent.least) {
+                        by_kind.entry(kind.name()).or_default().push(least);
+                    }
+                    let tails = by_kind
+                        .into_iter()
+                        .filter_map(|(kind, times)| Some((kind, Tail::of(times)?)))
+                        .collect();
+                    Ok(tails_to_json(&tails))
+                }
+                _ => Err(unknown(what)),
+            }
+        })
     }
 
-    fn fold<F: Fold>(&self, log: &OpLog) -> Report {
+    fn fold(&self, log: &OpLog, name: &str) -> Result<(), String> {
         let mut digest = Digest::default();
-        let started = Instant::now();
-        let checked = replay::<F>(log, Some(&mut digest), self.limit);
-        let took = started.elapsed();
-        let mut report = Report {
+        let checked = replay(log, Some(&mut digest), self.limit);
+        let report = Report {
+            engine: name.into(),
             digest: digest.value(),
             stopped: checked.err(),
             ..Report::default()
         };
-        if self.is_to_be_timed(&report) {
-            let rounds = self.rounds_of(self.rounds, took);
-            report.rounds = timed(rounds, started, || {
-                replay::<F>(log, None, Duration::MAX).unwrap_or_default()
-            });
-        }
-        report
-    }
-
-    /// As many as were asked for, and fewer where all of them would take more than five times the limit.
-    fn rounds_of(&self, asked: usize, took: Duration) -> usize {
-        let affordable = (self.limit.as_secs_f64() * 5.0 / took.as_secs_f64().max(1e-9)) as usize;
-        asked.min(affordable.max(2))
+        serve(&report, |what, times| match what {
+            "replays" => Ok(ns((0..times)
+                .map(|_| replay(log, None, Duration::MAX).unwrap_or_default())
+                .sum())),
+            _ => Err(unknown(what)),
+        })
     }
 }

@@ -8,12 +8,10 @@ use std::process::ExitCode;
 
 use peak_alloc::PeakAlloc;
 use share_state_benches::arguments::Arguments;
-use share_state_benches::engine::Engine;
-use share_state_benches::engines::CoreEngine;
 use share_state_benches::oplog::OpLog;
 use share_state_benches::replay::set_up;
 use share_state_benches::result::Report;
-use share_state_core::in_flight::{IntervalStore, TwinStore};
+use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -33,8 +31,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let log = OpLog::read(Path::new(file)).map_err(|e| e.to_string())?;
     let engine = arguments.option("engine", String::from("tree"))?;
     let bytes = match engine.as_str() {
-        "tree" => kept::<CoreEngine<IntervalStore>>(&log),
-        "twin" => kept::<CoreEngine<TwinStore>>(&log),
+        "tree" => kept::<IntervalStore>(&log),
+        "twin" => kept::<TwinStore>(&log),
         _ => return Err(format!("{engine} is not counted")),
     };
     let mut report = Report {
@@ -46,9 +44,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-fn kept<E: Engine>(log: &OpLog) -> usize {
+fn kept<S: InFlightStore>(log: &OpLog) -> usize {
     let before = ALLOCATOR.current_usage();
-    let engine = set_up::<E>(log);
+    let engine = set_up::<S>(log);
     let bytes = ALLOCATOR.current_usage() - before;
     drop(engine);
     bytes

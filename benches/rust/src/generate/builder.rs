@@ -34,7 +34,7 @@ impl Builder {
         }
     }
 
-    /// What all operations have in common, to be changed.
+    /// Returns the header of the log, to be changed.
     pub const fn header(&mut self) -> &mut Header {
         &mut self.log.header
     }
@@ -52,7 +52,7 @@ impl Builder {
         self.log.ops.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.log.ops.is_empty()
@@ -129,17 +129,17 @@ impl Builder {
         });
     }
 
-    /// What is timed begins.
+    /// Begins a timed section.
     pub fn begin(&mut self) {
         self.push(Op::of(OpKind::Begin));
     }
 
-    /// What is timed ends.
+    /// Ends a timed section.
     pub fn end(&mut self) {
         self.push(Op::of(OpKind::End));
     }
 
-    /// How the persister answers from here on.
+    /// Sets the answer of the persister from here on.
     pub fn persister(&mut self, answer: Answer) {
         self.push(Op {
             arg: answer as u8,

@@ -7,9 +7,8 @@ use share_state_core::share_partition::{AcknowledgeBatch, FetchedBatch};
 use super::{Builder, Random};
 use crate::durable::Durable;
 use crate::engine::{Engine, Fetch, Grant};
-use crate::engines::CoreEngine;
 use crate::oplog::{OpKind, OpLog};
-use crate::replay::ToldPersister;
+use crate::persister::Persister;
 
 const ACCEPT: u8 = 1;
 const RELEASE: u8 = 2;
@@ -17,14 +16,14 @@ const REJECT: u8 = 3;
 
 struct Played {
     b: Builder,
-    engine: CoreEngine<TwinStore>,
+    engine: Engine<TwinStore>,
     durable: Durable,
 }
 
 impl Played {
     fn new(mut b: Builder) -> Self {
         Self {
-            engine: CoreEngine::open(b.header()),
+            engine: Engine::open(b.header()),
             durable: Durable::of(1),
             b,
         }

@@ -1,19 +1,17 @@
-//! W1, W4 and W13 with so few writes that each can wait for the disk.
+//! W1, W4 and W13 with as many writes as can wait for a disk.
 
 use super::{Builder, Random};
 use crate::oplog::{OpKind, OpLog};
 
 const ACCEPT: u8 = 1;
-/// Writes of a log.
-const WRITES: u64 = 2_000;
 
 /// As W1: batches of `size` records acquired and acknowledged whole, 20 in flight.
-pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
+pub(super) fn whole_batches(size: u64, _: u64, writes: u64) -> OpLog {
     const WINDOW: i64 = 20;
     let len = size as i64;
     let mut b = Builder::new(1, 1);
     b.begin();
-    for window in 0..WRITES as i64 / WINDOW {
+    for window in 0..writes as i64 / WINDOW {
         let batches = || (0..WINDOW).map(|i| (window * WINDOW + i) * len);
         for first in batches() {
             b.acquire(0, 0, first, first + len - 1);
@@ -24,12 +22,12 @@ pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
     }
     b.end();
     b.plain(OpKind::Check, 0);
-    b.finish(WRITES)
+    b.finish(writes)
 }
 
 /// As W4: single accepts of every second record in a window of `size`.
-pub(super) fn alternate(size: u64, _: u64) -> OpLog {
-    let writes = WRITES.min(size / 2);
+pub(super) fn alternate(size: u64, _: u64, writes: u64) -> OpLog {
+    let writes = writes.min(size / 2);
     let mut b = Builder::new(1, 1);
     b.begin();
     b.acquire(0, 0, 0, size as i64 - 1);
@@ -42,7 +40,7 @@ pub(super) fn alternate(size: u64, _: u64) -> OpLog {
 }
 
 /// As W13: a batch of ten acquired and accepted in one of `size` share partitions, a hundred acquired before they are accepted.
-pub(super) fn many(size: u64, seed: u64) -> OpLog {
+pub(super) fn many(size: u64, seed: u64, writes: u64) -> OpLog {
     const LEN: i64 = 10;
     const BURST: u64 = 100;
     const MEMBERS: u64 = 64;
@@ -50,7 +48,7 @@ pub(super) fn many(size: u64, seed: u64) -> OpLog {
     let mut next = vec![0; size as usize];
     let mut b = Builder::new(size as u32, MEMBERS as u32);
     b.begin();
-    for _ in 0..WRITES / BURST {
+    for _ in 0..writes / BURST {
         let burst: Vec<(u32, u32, i64)> = (0..BURST)
             .map(|_| {
                 let partition = random.below(size);
@@ -70,5 +68,5 @@ pub(super) fn many(size: u64, seed: u64) -> OpLog {
     for partition in 0..size.min(100) {
         b.plain(OpKind::Check, partition as u32);
     }
-    b.finish(WRITES)
+    b.finish(writes)
 }

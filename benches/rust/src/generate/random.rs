@@ -8,14 +8,14 @@ use crate::oplog::{OpKind, OpLog};
 const MEMBERS: u64 = 32;
 /// Records of a log batch, and of an acquisition.
 const BATCH: i64 = 500;
-/// One fetch comes with so many acknowledgements.
+/// Number of acknowledgements that come with a fetch.
 const ACKNOWLEDGEMENTS_PER_FETCH: usize = 100;
 const ACCEPT: u8 = 1;
 const RELEASE: u8 = 2;
 const REJECT: u8 = 3;
 const RENEW: u8 = 4;
 
-/// Who holds each record, as the leader sees it.
+/// Holder of each record, as the leader sees it.
 struct Leader {
     b: Builder,
     random: Random,

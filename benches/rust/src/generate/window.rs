@@ -1,4 +1,4 @@
-//! W6 and W15: what happens far behind the start offset, and when the log start jumps.
+//! W6 and W15: requests far after the start offset, and a log start that jumps.
 
 use super::Builder;
 use crate::oplog::{Op, OpKind, OpLog};
@@ -6,7 +6,7 @@ use crate::oplog::{Op, OpKind, OpLog};
 const ACCEPT: u8 = 1;
 const RELEASE: u8 = 2;
 
-/// W6: the record at the start offset is out for good. Behind it the window grows to `size`: one fetch of 100 records for
+/// W6: the record at the start offset is out for good. After it the window grows to `size`: one fetch of 100 records for
 /// each hundred single acknowledgements; from 10^7 on of 500, acknowledged as a batch. An element is an acknowledgement.
 pub(super) fn poison(size: u64, _: u64) -> OpLog {
     let (size, whole) = (size as i64, size >= 10_000_000);
@@ -70,7 +70,7 @@ fn behind(size: u64, ask: impl Fn(&mut Builder, i64)) -> OpLog {
     b.finish(questions as u64)
 }
 
-/// W15: `size` records in acquisitions of 500, every second one accepted; the log start jumps behind all of them, then the
+/// W15: `size` records in acquisitions of 500, every second one accepted; the log start jumps past all of them, then the
 /// locks of those that are still out end. An element is a record.
 pub(super) fn log_start_jump(size: u64, _: u64) -> OpLog {
     let size = size as i64;

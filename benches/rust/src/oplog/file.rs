@@ -10,7 +10,7 @@ use super::{HEADER_LEN, Header, MAGIC, OP_LEN, Op, at};
 /// A workload in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpLog {
-    /// What all operations have in common.
+    /// Facts that all operations have in common.
     pub header: Header,
     /// The operations.
     pub ops: Vec<Op>,

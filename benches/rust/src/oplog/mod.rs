@@ -13,7 +13,7 @@ pub const HEADER_LEN: usize = 96;
 /// Bytes of an operation.
 pub const OP_LEN: usize = 32;
 
-/// What an operation does. The comments say what the fields mean where they are used; all others are 0.
+/// Kind of an operation. The comments say what the fields mean where they are used; all others are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum OpKind {
@@ -38,9 +38,9 @@ pub enum OpKind {
     LogStart = 9,
     /// The state of the partition is compared.
     Check = 10,
-    /// What is timed begins.
+    /// Beginning of a timed section.
     Begin = 11,
-    /// What is timed ends.
+    /// End of a timed section.
     End = 12,
     /// From here on the persister answers as `arg` says, see [`Answer`].
     Persister = 13,
@@ -86,7 +86,7 @@ impl OpKind {
         Self::ALL.get(usize::from(code).checked_sub(1)?).copied()
     }
 
-    /// Whether it is an acknowledgement or a part of one.
+    /// Returns true if it is an acknowledgement or a part of one.
     #[must_use]
     pub const fn is_request(self) -> bool {
         matches!(
@@ -121,7 +121,7 @@ impl OpKind {
     }
 }
 
-/// How the persister answers a write.
+/// Answer of the persister to a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Answer {
@@ -147,10 +147,10 @@ impl Answer {
     }
 }
 
-/// One operation.
+/// Operation of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Kind of the operation.
     pub kind: OpKind,
     /// Type id, or answer.
     pub arg: u8,
@@ -206,7 +206,7 @@ impl Op {
     }
 }
 
-/// What all operations have in common.
+/// Facts that all operations have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The workload, at most 16 bytes.
@@ -215,7 +215,7 @@ pub struct Header {
     pub seed: u64,
     /// The parameter that the workload sweeps.
     pub size: u64,
-    /// What the timed sections do, in the unit in which results are given.
+    /// Number of elements in the timed sections, in the unit in which results are given.
     pub elements: u64,
     /// Share partitions.
     pub partitions: u32,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from share_state.gateway.upstream.apis import FETCH, OFFSET_FOR_LEADER_EPOCH
 from share_state.gateway.upstream.cluster import Upstream
 from share_state.kafka import codes
-from share_state.kafka.peers import LostError, Node
+from share_state.kafka.client.apis import FETCH, OFFSET_FOR_LEADER_EPOCH
+from share_state.kafka.client.peers import LostError, Node
 
 if TYPE_CHECKING:
     from share_state.gateway.upstream.reader import PartitionReader

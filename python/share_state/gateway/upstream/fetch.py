@@ -1,52 +1,23 @@
-"""One Fetch to one broker: which partitions from where, and what came back (KIP-227 sessions included)."""
+"""Requests of Fetch for the readers of one broker, with what its session has been told (KIP-227)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from share_state._core import decode_fetch_answer, encode_message
-from share_state.gateway.upstream.apis import FETCH
+from share_state.kafka.client.fetch import NO_SESSION, partition_row, topic_field
+from share_state.kafka.client.fetch import encode as encode_fetch
 
 if TYPE_CHECKING:
     from share_state.gateway.upstream.reader import PartitionReader
 
-__all__ = ["FetchSession", "PartitionAnswer", "decode", "encode"]
+__all__ = ["FetchSession", "encode"]
 
-#: Bytes of an answer, and of one partition in it. A batch that is larger comes alone.
-_MAX_BYTES: Final = 16 << 20
+#: Bytes of one partition in an answer. A batch that is larger comes alone.
 _PARTITION_MAX_BYTES: Final = 1 << 20
 #: A session pays from so many partitions on.
 _SESSION_FROM: Final = 20
 _MAX_EPOCH: Final = 0x7FFF_FFFF
-_BY_ID: Final = 13
-
-
-class PartitionAnswer(NamedTuple):
-    """What upstream says of one partition. The batches are ``frame[start:end]``."""
-
-    topic: str
-    partition: int
-    error_code: int
-    high_watermark: int
-    last_stable_offset: int
-    log_start_offset: int
-    aborted: list[tuple[int, int]] | None
-    preferred_read_replica: int
-    diverging_epoch: tuple[int, int] | None
-    current_leader: tuple[int, int] | None
-    start: int
-    end: int
-
-
-class Answer(NamedTuple):
-    """An answer of Fetch, beside the frame that it came in."""
-
-    throttle_ms: int
-    error_code: int
-    session_id: int
-    partitions: list[PartitionAnswer]
-    frame: bytes
 
 
 class FetchSession:
@@ -107,54 +78,27 @@ def encode(
         max_wait_ms: how long the broker may wait for something to send.
         session: that of the connection, or ``None`` for a request outside of any.
     """
-    session_id, session_epoch, said, forgotten = (0, -1, wanted, []) if session is None else session.changes(wanted)
-    message = {
-        "replicaId": -1,
-        "maxWaitMs": max_wait_ms,
-        "minBytes": 1,
-        "maxBytes": _MAX_BYTES,
-        "isolationLevel": isolation,
-        "sessionId": session_id,
-        "sessionEpoch": session_epoch,
-        "topics": [
-            {
-                **topic,
-                "partitions": [
-                    {
-                        "partition": reader.partition,
-                        "currentLeaderEpoch": reader.leader_epoch,
-                        "fetchOffset": said[reader],
-                        "lastFetchedEpoch": reader.last_fetched_epoch if said[reader] == reader.tail else -1,
-                        "logStartOffset": -1,
-                        "partitionMaxBytes": _PARTITION_MAX_BYTES,
-                    }
-                    for reader in readers
-                ],
-            }
-            for topic, readers in _by_topic(version, said)
-        ],
-        "forgottenTopicsData": [
-            {**topic, "partitions": [reader.partition for reader in readers]} for topic, readers in _by_topic(version, forgotten)
-        ],
-        "rackId": "",
-    }
-    return encode_message(FETCH, version, message)
+    session_id, session_epoch, said, forgotten = (*NO_SESSION, wanted, []) if session is None else session.changes(wanted)
+    topics = [
+        {**topic, "partitions": [_row(reader, said[reader]) for reader in readers]} for topic, readers in _by_topic(version, said)
+    ]
+    left = [{**topic, "partitions": [reader.partition for reader in readers]} for topic, readers in _by_topic(version, forgotten)]
+    told = session_id, session_epoch
+    return encode_fetch(version, topics, isolation=isolation, max_wait_ms=max_wait_ms, session=told, forgotten=left)
 
 
-def decode(version: int, frame: bytes, start: int) -> Answer:
-    """Take an answer apart without copying the batches.
-
-    Raises:
-        WireDecodeError: it is no answer.
-    """
-    throttle_ms, error_code, session_id, partitions, _ = decode_fetch_answer(version, frame, start)
-    return Answer(throttle_ms, error_code, session_id, [PartitionAnswer(*row) for row in partitions], frame)
+def _row(reader: PartitionReader, offset: int) -> dict[str, int]:
+    return partition_row(
+        reader.partition,
+        offset,
+        max_bytes=_PARTITION_MAX_BYTES,
+        leader_epoch=reader.leader_epoch,
+        last_fetched_epoch=reader.last_fetched_epoch if offset == reader.tail else -1,
+    )
 
 
 def _by_topic(version: int, readers: Iterable[PartitionReader]) -> list[tuple[dict[str, Any], list[PartitionReader]]]:
     grouped: dict[str, list[PartitionReader]] = {}
     for reader in readers:
         grouped.setdefault(reader.topic_id, []).append(reader)
-    if version >= _BY_ID:
-        return [({"topicId": topic_id}, group) for topic_id, group in grouped.items()]
-    return [({"topic": group[0].topic}, group) for group in grouped.values()]
+    return [(topic_field(version, group[0].topic, topic_id), group) for topic_id, group in grouped.items()]

@@ -12,14 +12,16 @@ import logging
 import time
 from typing import TYPE_CHECKING, Final
 
-from share_state.closing import cancel_all
 from share_state.errors import ShareStateError
 from share_state.gateway.upstream import fetch
-from share_state.gateway.upstream.apis import FETCH, FETCH_BY_NAME
 from share_state.kafka import codes
-from share_state.kafka.connection import Connection
-from share_state.kafka.connections import Connections
-from share_state.kafka.peers import LostError, Node
+from share_state.kafka.client.apis import FETCH
+from share_state.kafka.client.connection import Connection
+from share_state.kafka.client.connections import Connections
+from share_state.kafka.client.fetch import FETCH_BY_NAME, Answer
+from share_state.kafka.client.fetch import fetch as ask
+from share_state.kafka.client.peers import LostError, Node
+from share_state.util.closing import cancel_all
 
 if TYPE_CHECKING:
     from share_state.gateway.upstream.reader import PartitionReader
@@ -49,7 +51,7 @@ class _Lane:
         self._session = fetch.FetchSession() if max_wait_ms else None
         self._connection: Connection | None = None
 
-    async def read(self, wanted: dict[PartitionReader, int]) -> fetch.Answer:
+    async def read(self, wanted: dict[PartitionReader, int]) -> Answer:
         """Send a Fetch and wait for its answer.
 
         Raises:
@@ -64,23 +66,12 @@ class _Lane:
         # Brokers forget sessions: that alone is no reason to wait.
         return await self._ask(connection, wanted) if had_session and answer.error_code in _SESSION_LOST else answer
 
-    async def _ask(self, connection: Connection, wanted: dict[PartitionReader, int]) -> fetch.Answer:
+    async def _ask(self, connection: Connection, wanted: dict[PartitionReader, int]) -> Answer:
         version = connection.version_of(FETCH)
         if self._readers.has_made_up_ids:
             version = min(version, FETCH_BY_NAME)
         body = fetch.encode(version, wanted, isolation=self._isolation, max_wait_ms=self._max_wait_ms, session=self._session)
-        answered: asyncio.Future[fetch.Answer] = asyncio.get_running_loop().create_future()
-
-        def done(what: fetch.Answer | LostError) -> None:
-            if answered.done():
-                return
-            if isinstance(what, LostError):
-                answered.set_exception(what)
-            else:
-                answered.set_result(what)
-
-        connection.send(FETCH, version, body, fetch.decode, done)
-        answer = await answered
+        answer = await ask(connection, version, body)
         if self._session is not None:
             if answer.error_code in _SESSION_LOST:
                 self._session.reset()
@@ -136,19 +127,20 @@ class BrokerLanes:
 
     def _start(self) -> None:
         self._is_due = False
-        wanted = {reader: reader.tail for reader in self._tail_wanted if reader.wants_tail}
         lane = next((lane for lane in (*self._tails, self._back) if not lane.is_busy), None)
         if lane is not None:
-            self._tail_wanted.clear()
-            if wanted:
-                self._begin(lane, wanted)
-        if self._back_wanted and not self._back.is_busy:
-            behind = {reader: min(reader.back_reads) for reader in self._back_wanted if reader.back_reads}
-            self._back_wanted = set()
-            if behind:
-                self._begin(self._back, behind)
+            self._tail_wanted = {reader for reader in self._tail_wanted if reader.wants_tail}
+            self._begin(lane, {reader: reader.tail for reader in _next(self._tail_wanted)})
+        if not self._back.is_busy:
+            self._back_wanted = {reader for reader in self._back_wanted if reader.back_reads}
+            self._begin(self._back, {reader: min(reader.back_reads) for reader in _next(self._back_wanted)})
+        if self._tail_wanted and lane is not None:
+            # Some have to be read by themselves.
+            self._soon()
 
     def _begin(self, lane: _Lane, wanted: dict[PartitionReader, int]) -> None:
+        if not wanted:
+            return
         lane.is_busy = True
         tails = {reader for reader, offset in wanted.items() if offset == reader.tail}
         for reader in tails:
@@ -196,3 +188,11 @@ class BrokerLanes:
             reader.is_reading_tail = False
         for reader, offset in wanted.items():
             reader.back_reads.discard(offset)
+
+
+def _next(wanted: set[PartitionReader]) -> list[PartitionReader]:
+    """Take out of a set who is read together: all, in the order in which they were fed, or one that is suspect by itself."""
+    suspect = next((reader for reader in wanted if reader.is_suspect), None)
+    together = [suspect] if suspect is not None else sorted(wanted, key=lambda reader: reader.fed_at)
+    wanted.difference_update(together)
+    return together

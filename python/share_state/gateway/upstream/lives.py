@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from share_state.gateway.upstream.offsets import LATEST, list_offsets
+from share_state.gateway.upstream.offsets import list_offsets
 from share_state.gateway.upstream.topics import Partition, Topic, TopicRegistry, newest
 from share_state.kafka import codes
-from share_state.kafka.peers import Address
+from share_state.kafka.client.offsets import LATEST
+from share_state.kafka.client.peers import Address
 
 if TYPE_CHECKING:
     from share_state.gateway.upstream.cluster import Upstream

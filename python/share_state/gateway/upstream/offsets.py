@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING
 
-from share_state.gateway.upstream.apis import LIST_OFFSETS
 from share_state.gateway.upstream.topics import Topic
 from share_state.kafka import codes
-from share_state.kafka.peers import LostError, Node
+from share_state.kafka.client.offsets import Found, OffsetQuestion
+from share_state.kafka.client.offsets import list_offsets as ask_offsets
+from share_state.kafka.client.peers import LostError, Node
 
 if TYPE_CHECKING:
     from share_state.gateway.upstream.cluster import Upstream
 
-__all__ = ["EARLIEST", "LATEST", "Found", "list_offsets"]
-
-LATEST: Final = -1
-EARLIEST: Final = -2
-
-
-class Found(NamedTuple):
-    """An offset, or why there is none. ``offset`` is -1 where no record is as young as was asked."""
-
-    error_code: int
-    offset: int
-    timestamp: int = -1
-    leader_epoch: int = -1
+__all__ = ["list_offsets"]
 
 
 async def list_offsets(
@@ -62,29 +51,13 @@ async def list_offsets(
 async def _ask(
     upstream: Upstream, node: Node, rows: list[tuple[Topic, int, int]], isolation: int, in_epoch: bool
 ) -> dict[tuple[str, int], Found]:
-    topics: dict[str, list[dict[str, int]]] = {}
-    ids = {}
-    for topic, partition, timestamp in rows:
-        ids[topic.name] = topic.topic_id
-        epoch = topic.partitions[partition].leader_epoch if in_epoch else -1
-        row = {"partitionIndex": partition, "currentLeaderEpoch": epoch, "timestamp": timestamp}
-        topics.setdefault(topic.name, []).append(row)
-    message = {
-        "replicaId": -1,
-        "isolationLevel": isolation,
-        "topics": [{"name": name, "partitions": partitions} for name, partitions in topics.items()],
-        "timeoutMs": 30_000,
-    }
+    ids = {topic.name: topic.topic_id for topic, _, _ in rows}
+    asked = [
+        OffsetQuestion(topic.name, partition, timestamp, topic.partitions[partition].leader_epoch if in_epoch else -1)
+        for topic, partition, timestamp in rows
+    ]
     try:
-        connection = await upstream.control.connection(node)
-        answer = await connection.request(LIST_OFFSETS, message)
+        told = await ask_offsets(await upstream.control.connection(node), asked, isolation=isolation)
     except LostError as lost:
         return {(topic.topic_id, partition): Found(lost.code, -1) for topic, partition, _ in rows}
-    return {
-        (ids[topic["name"]], row["partitionIndex"]): Found(
-            row["errorCode"], row["offset"], row["timestamp"], row.get("leaderEpoch", -1)
-        )
-        for topic in answer["topics"]
-        if topic["name"] in ids
-        for row in topic["partitions"]
-    }
+    return {(ids[name], partition): found for (name, partition), found in told.items()}

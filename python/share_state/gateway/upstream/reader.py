@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from share_state.gateway.upstream.lanes import BrokerLanes
     from share_state.gateway.upstream.readers import Readers
 
-__all__ = ["PartitionReader"]
+__all__ = ["READ_AHEAD", "PartitionReader"]
 
-#: Bytes that are read ahead of the fastest group.
-_READ_AHEAD: Final = 2 << 20
-#: Bytes that a ring keeps for groups that are behind the fastest one.
+#: Bytes that are read ahead of the fastest group. A fetch that waits for more is not worth it.
+READ_AHEAD: Final = 2 << 20
+#: Bytes that a ring keeps for groups that are behind the fastest one. One read that is larger is kept too.
 _KEEP: Final = 8 << 20
 #: Seconds for which what upstream said of the start of the log is good enough.
 _FRESH: Final = 0.2
@@ -43,7 +43,8 @@ class PartitionReader:
         log_start_offset: where the log starts, -1 while nobody has said.
         served: the share partitions that read here.
         failing_since: since when upstream has given no batches (``time.monotonic()``), or ``None``.
-        is_beyond_end: whether that is because the log ends before the offset that is wanted, and upstream is well.
+        fed_at: when it last got batches (``time.monotonic()``). An answer has room for few: who has waited longest comes first.
+        is_suspect: whether its batches may be what made an answer unreadable. It is read by itself until one could be read.
         life: how often it has begun again. What was asked for in an earlier life is no longer wanted.
     """
 
@@ -52,12 +53,13 @@ class PartitionReader:
         "appended",
         "back_reads",
         "failing_since",
+        "fed_at",
         "front",
         "heard_at",
         "high_watermark",
         "interest",
-        "is_beyond_end",
         "is_reading_tail",
+        "is_suspect",
         "isolation",
         "lanes",
         "leader_epoch",
@@ -102,7 +104,8 @@ class PartitionReader:
         self.back_reads: set[int] = set()
         self.interest = 0.0
         self.failing_since: float | None = None
-        self.is_beyond_end = False
+        self.fed_at = 0.0
+        self.is_suspect = False
         self.life = 0
         #: The follower that the leader wants to be read, and until when (``time.monotonic()``); KIP-392.
         self.preferred: tuple[int, float] | None = None
@@ -153,17 +156,30 @@ class PartitionReader:
         """Return the bytes that can be delivered at once from an offset on, counted up to a limit."""
         return self.ring.bytes_from(offset, limit) if self.ring.holds(offset) else 0
 
+    def first_bytes(self, offset: int) -> int:
+        """Return the bytes of the first batch that can be delivered from an offset on: a batch is not split."""
+        return self.ring.first_batch_bytes(offset)
+
     @property
     def last_fetched_epoch(self) -> int:
         """The leader epoch of the batch before the tail, by which upstream tells that its log has diverged; -1 for none."""
         return self.ring.leader_epoch if self.ring.end_offset == self.tail else -1
 
     @property
+    def seen_end(self) -> int:
+        """The greatest end of the log that upstream has shown, -1 for none. A wanted offset is no sign of one."""
+        return max(self.high_watermark, self.ring.end_offset or -1)
+
+    @property
     def wants_tail(self) -> bool:
         """Whether the end of the ring is to be read now: somebody cares, and what is there does not last long."""
         if self.tail < 0 or self.lanes is None or self.is_reading_tail or time.monotonic() - self.interest > _INTEREST:
             return False
-        return self.ring.bytes_from(self.front, _READ_AHEAD) < _READ_AHEAD if self.front < self.tail else True
+        if not 0 <= self.front < self.tail:
+            return True
+        # What the fastest group wants and the ring does not hold is read further back. Whatever came at the tail meanwhile would
+        # take the room of that.
+        return 0 < self.ring.bytes_from(self.front, READ_AHEAD) < READ_AHEAD
 
     def take(self, asked: int, data: bytes, start: int, end: int, aborted: list[tuple[int, int]] | None) -> bool:
         """Keep the batches of an answer.
@@ -184,8 +200,10 @@ class PartitionReader:
             raise WireDecodeError(f"no whole batch from offset {asked} on", position=start, kind="batches")
         if asked == self.tail:
             self.tail = after
-        if kept and self.ring.nbytes > _KEEP:
-            self.ring.evict(_KEEP)
+        # What has just come is kept whatever its size: somebody wants it, and would have it read again.
+        self.ring.evict(max(_KEEP, kept))
+        if kept:
+            self.fed_at = time.monotonic()
         return bool(kept)
 
     def restart(self) -> None:
@@ -206,7 +224,8 @@ class PartitionReader:
         if offset >= self.tail:
             # Also where a group is ahead of all others: the ring continues from there, and those behind it read back.
             if offset > self.tail and not self.is_reading_tail:
-                self.tail = offset
+                # A start offset may lie beyond the end (AlterShareGroupOffsets). There is nothing to wait for but the end.
+                self.tail = offset if self.high_watermark < 0 else max(self.tail, min(offset, self.high_watermark))
             if not self.is_reading_tail:
                 self._readers.read_tail(self)
         elif offset not in self.back_reads:

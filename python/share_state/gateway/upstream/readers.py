@@ -9,19 +9,20 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from share_state.closing import cancel_all
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.epochs import cut_at
-from share_state.gateway.upstream.fetch import Answer, PartitionAnswer
 from share_state.gateway.upstream.lanes import BrokerLanes
-from share_state.gateway.upstream.offsets import EARLIEST, LATEST, list_offsets
+from share_state.gateway.upstream.offsets import list_offsets
 from share_state.gateway.upstream.reader import PartitionReader
 from share_state.gateway.upstream.topics import Topic, TopicRegistry
 from share_state.kafka import codes
-from share_state.kafka.peers import Node
+from share_state.kafka.client.fetch import Answer, Fetched
+from share_state.kafka.client.offsets import EARLIEST, LATEST
+from share_state.kafka.client.peers import LostError, Node
 from share_state.logs import named
+from share_state.util.closing import cancel_all
 
 __all__ = ["Readers"]
 
@@ -86,7 +87,7 @@ class Readers:
 
     def _end_of(self, topic_id: str, partition: int) -> int:
         """Return the greatest end offset that was seen of a partition, -1 for none."""
-        return max((max(reader.high_watermark, reader.tail) for reader in self._of(topic_id, partition)), default=-1)
+        return max((reader.seen_end for reader in self._of(topic_id, partition)), default=-1)
 
     def _of(self, topic_id: str, partition: int) -> list[PartitionReader]:
         """Return the readers of a partition, one for each isolation level that is used."""
@@ -126,15 +127,23 @@ class Readers:
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
         self._bound(len(answer.frame))
+        has_records = any(row.start < row.end for row in answer.partitions)
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
             if reader is not None:
                 self._take_partition(reader, wanted[reader], row, answer.frame)
+                if has_records and row.start == row.end and wanted[reader] < min(reader.tail, _end_of(reader, row)):
+                    # The records of others have taken up the answer.
+                    reader.back_reads.add(wanted[reader])
 
     def lost(self, node: Node, readers: list[PartitionReader], why: Exception | None) -> None:
-        """Take the loss of a connection: the partitions may be led by another broker now."""
+        """Take the loss of a connection: others may lead the partitions now, or one of them has what cannot be read."""
         _LOG.warning("%s: no answer to Fetch: %s", node, why)
+        is_unreadable = isinstance(why, LostError) and why.code == codes.UNKNOWN_SERVER_ERROR
+        if is_unreadable and len(readers) == 1:
+            self._unusable(readers[0], readers[0].tail, why)
         for reader in readers:
+            reader.is_suspect = is_unreadable
             self._fail(reader)
 
     async def freshen(self, readers: Iterable[PartitionReader]) -> None:
@@ -189,7 +198,7 @@ class Readers:
         await cancel_all([] if self._search is None else [self._search])
         await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
 
-    def _take_partition(self, reader: PartitionReader, asked: int, row: PartitionAnswer, frame: bytes) -> None:
+    def _take_partition(self, reader: PartitionReader, asked: int, row: Fetched, frame: bytes) -> None:
         if row.error_code != codes.NONE:
             self.counts.upstream_errors[row.error_code] += 1
             self._refused(reader, asked, row)
@@ -204,13 +213,13 @@ class Readers:
         try:
             has_more = reader.take(asked, frame, row.start, row.end, row.aborted)
         except WireDecodeError as wrong:
-            _LOG.error("upstream sent unusable batches at offset %d: %s: %s", asked, wrong, _named(reader))
+            self._unusable(reader, asked, wrong)
             self._fail(reader)
             return
         if reader.preferred is not None and reader.preferred[1] < time.monotonic():
             self._move(reader, None)
         reader.failing_since = None
-        reader.is_beyond_end = False
+        reader.is_suspect = False
         reader.heard_at = time.monotonic()
         has_moved = reader.high_watermark != row.high_watermark
         reader.high_watermark = row.high_watermark
@@ -220,7 +229,12 @@ class Readers:
         if has_more or has_moved:
             self.arrived(reader)
 
-    def _refused(self, reader: PartitionReader, asked: int, row: PartitionAnswer) -> None:
+    def _unusable(self, reader: PartitionReader, asked: int, why: Exception | None) -> None:
+        """Tell of records that cannot pass: nobody gets them, nor what follows them."""
+        self.counts.upstream_errors[codes.CORRUPT_MESSAGE] += 1
+        _LOG.error("upstream sent unusable batches at offset %d: %s: %s", asked, why, _named(reader))
+
+    def _refused(self, reader: PartitionReader, asked: int, row: Fetched) -> None:
         """Take an error about a partition."""
         if row.error_code == codes.OFFSET_OUT_OF_RANGE and reader.preferred is None:
             self._fail(reader, look_for_home=False)
@@ -330,16 +344,20 @@ class Readers:
         place = topic.topic_id, reader.partition
         first = (await list_offsets(self.upstream, [(topic, reader.partition, EARLIEST)]))[place]
         last = (await list_offsets(self.upstream, [(topic, reader.partition, LATEST)]))[place]
+        seen = self._end_of(*place)
+        if last.error_code == codes.NONE:
+            reader.high_watermark = max(reader.high_watermark, last.offset)
         if first.error_code == codes.NONE and asked < first.offset:
             reader.restart()
             reader.log_start_offset = first.offset
             self.log_start_moved(reader)
             self.arrived(reader)
-        elif last.error_code == codes.NONE and asked > last.offset:
-            if await self.upstream.lives.shrank(topic):
-                return
-            reader.is_beyond_end = True
-            self._truncate(reader, last.offset)
+        elif last.error_code == codes.NONE and asked > last.offset and not await self.upstream.lives.shrank(topic):
+            if asked <= seen:
+                self._truncate(reader, last.offset)
+            else:
+                # Nobody has seen a record there: that a log ends before a start offset is legal.
+                reader.tail = max(seen, last.offset)
 
     def _truncate(self, reader: PartitionReader, offset: int) -> None:
         self.counts.truncations += 1
@@ -348,6 +366,7 @@ class Readers:
         readers = self._of(reader.topic_id, reader.partition)
         for one in readers:
             one.restart()
+            one.high_watermark = offset
         self.truncated(readers, offset)
         for one in readers:
             self.arrived(one)
@@ -360,6 +379,11 @@ class Readers:
         task = asyncio.get_running_loop().create_task(guarded())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _end_of(reader: PartitionReader, row: Fetched) -> int:
+    """Return the offset up to which an answer could hold records of a partition."""
+    return row.last_stable_offset if reader.isolation else row.high_watermark
 
 
 def _named(reader: PartitionReader) -> str:

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from share_state.errors import StoreError
-from share_state.gateway.files import read_json, write_json
+from share_state.gateway.files import Content, read_json, text, whole, write_json
+from share_state.kafka.client.metadata import ZERO_ID
 
-__all__ = ["ZERO_ID", "Partition", "Topic", "TopicRegistry", "newest", "partitions_of"]
+__all__ = ["Partition", "Topic", "TopicRegistry", "newest", "partitions_of"]
 
 _FILE: Final = "topics.json"
-_FORMAT: Final = 1
-#: Stands for "no topic" (``Uuid.ZERO_UUID``).
-ZERO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
+#: Fields that the row of a topic may have.
+_FIELDS: Final = frozenset({"id", "real", "partitions", "epochs"})
+_ID_BYTES: Final = 16
+_INT32: Final = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,16 +71,11 @@ class TopicRegistry:
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _FILE
-        found = read_json(self._path) or {"format": _FORMAT, "topics": {}}
-        if found.get("format") != _FORMAT:
-            raise StoreError(f"{self._path} has a format that this release does not know")
-        try:
-            self._known = {
-                name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ())))
-                for name, row in found["topics"].items()
-            }
-        except (KeyError, TypeError, AttributeError):
-            raise StoreError(f"{self._path} holds a topic that cannot be read") from None
+        found = read_json(self._path, _check) or {"topics": {}}
+        self._known = {
+            name: _Known(row["id"], row["real"], row["partitions"], tuple(row.get("epochs", ())))
+            for name, row in found["topics"].items()
+        }
         self._names = {known.topic_id: name for name, known in self._known.items()}
         self._dirty = False
         #: One file, so one writer at a time; who comes later waits, and finds its change written too.
@@ -182,7 +178,7 @@ class TopicRegistry:
             }
             self._dirty = False
             try:
-                await asyncio.to_thread(write_json, self._path, {"format": _FORMAT, "topics": topics})
+                await asyncio.to_thread(write_json, self._path, {"topics": topics})
             except BaseException:
                 self._dirty = True
                 raise
@@ -200,5 +196,39 @@ def newest(known: tuple[Partition, ...], told: tuple[Partition, ...]) -> tuple[P
     return newer + told[len(newer) :]
 
 
+def _check(content: Content, _is_checked: bool) -> None:
+    topics = content.pop("topics", None)
+    if content or not isinstance(topics, dict):
+        message = "expected topics by name"
+        raise ValueError(message)
+    content["topics"] = topics
+    for name, row in topics.items():
+        text("a topic's name", name)
+        if not isinstance(row, dict) or not _FIELDS - {"epochs"} <= row.keys() <= _FIELDS or not isinstance(row["real"], bool):
+            message = f"topic {name!r} has not the fields of a topic"
+            raise ValueError(message)
+        if not _is_id(row["id"]):
+            message = f"the id of topic {name!r} is {row['id']!r}; expected a UUID in base64, not zero"
+            raise ValueError(message)
+        whole(f"partitions of topic {name!r}", row["partitions"], 0, _INT32)
+        epochs = row.get("epochs", [])
+        if not isinstance(epochs, list) or len(epochs) > row["partitions"]:
+            message = f"epochs of topic {name!r} is {epochs!r}; expected one for each partition"
+            raise ValueError(message)
+        for epoch in epochs:
+            whole(f"an epoch of topic {name!r}", epoch, -1, _INT32)
+
+
+def _is_id(topic_id: object) -> bool:
+    try:
+        return isinstance(topic_id, str) and _in_base64(urlsafe_b64decode(topic_id + "==")) == topic_id != ZERO_ID
+    except ValueError:
+        return False
+
+
+def _in_base64(topic_id: bytes) -> str:
+    return urlsafe_b64encode(topic_id).decode().rstrip("=") if len(topic_id) == _ID_BYTES else ""
+
+
 def _random_id() -> str:
-    return urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    return _in_base64(uuid.uuid4().bytes)

@@ -1,4 +1,4 @@
-//! What to look at, or to do, for each kind of anomaly.
+//! Advice for each kind of anomaly: what to look at, or to do.
 
 use share_state_core::record_state::RecordState;
 use share_state_core::state_batch::StateBatch;
@@ -6,7 +6,7 @@ use share_state_core::state_batch::StateBatch;
 use super::AnomalyKind;
 
 impl AnomalyKind {
-    /// What to look at, or to do. That of a start offset that is stuck depends on what holds it; see [`holder`].
+    /// Returns what to look at, or to do. That of a start offset that is stuck depends on what holds it; see [`holder`].
     #[must_use]
     pub(super) const fn advice(self) -> &'static str {
         match self {
@@ -29,6 +29,11 @@ impl AnomalyKind {
                 "Members take longer than the lock lasts, or hang: raise share.record.lock.duration.ms, take fewer records at \
                  a time (max.poll.records), or renew the lock (KIP-1222). The log does not tell a release from a lock that ran \
                  out."
+            }
+            Self::WindowFull => {
+                "Nothing more is delivered until the start offset moves: look at what holds it. More locks \
+                 (share.partition.max.record.locks) gain time. Where the group's limit is not given, give it \
+                 (max_record_locks)."
             }
             Self::StartOffsetWentBack => {
                 "Records that were passed may be delivered again. Brokers before 4.4 may write this (KAFKA-20733): upgrade \
@@ -73,12 +78,12 @@ impl AnomalyKind {
     }
 }
 
-/// What to do about a burst of which most records may have been accepted too late.
+/// Advice for a burst of which most records may have been accepted too late.
 pub(super) const LATE_BURST: &str = "Compare the group's lock duration (share.record.lock.duration.ms) with the time that members took at \
     that time first: a member that hangs, or answers too late, loses all records that it holds at once. Then look at what the \
     members depend on (a database, a service), and read these offsets again from the topic: the group will not deliver them.";
 
-/// What holds a start offset, and what to do about it; nothing is known of the offset where there is no batch.
+/// Returns what holds a start offset, and what to do about it; nothing is known of the offset where there is no batch.
 pub(super) fn holder(batch: Option<StateBatch>) -> (String, &'static str) {
     let Some(batch) = batch else {
         return (

@@ -34,7 +34,7 @@ pub(super) fn parts<'a>(given_up: &[&'a Suspicion], config: &AnomalyConfig) -> V
     parts
 }
 
-/// Which have, with those before them, enough records in a short enough time.
+/// Marks the suspicions that have, with those before them, enough records in a short enough time.
 fn in_bursts(given_up: &[&Suspicion], config: &AnomalyConfig) -> Vec<bool> {
     let mut marked = vec![false; given_up.len()];
     let (mut left, mut records) = (0, 0u128);
@@ -59,7 +59,7 @@ fn in_bursts(given_up: &[&Suspicion], config: &AnomalyConfig) -> Vec<bool> {
     marked
 }
 
-/// How much later the second began.
+/// Time from the first to the second, ms.
 pub(super) const fn ms_between(a: &Suspicion, b: &Suspicion) -> i64 {
     b.since.ms.saturating_sub(a.since.ms)
 }

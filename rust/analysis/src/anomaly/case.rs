@@ -1,4 +1,4 @@
-//! What is said against some records, in words.
+//! Case against some records, in words.
 
 use share_state_core::offset::OffsetRange;
 
@@ -8,14 +8,14 @@ use super::row::Found;
 use super::suspicion::{GivenUp, Suspicion, What};
 use super::{AnomalyKind, Severity, advice};
 
-/// One suspicion, or those of a burst.
+/// Case of one suspicion, or of those of a burst.
 #[derive(Clone, Debug)]
 pub(super) struct Case<'a> {
     pub of: Vec<&'a Suspicion>,
     pub is_burst: bool,
 }
 
-/// What the evidence of a group is told with.
+/// Settings that the evidence of a group is told with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words<'a> {
     pub config: &'a AnomalyConfig,
@@ -57,6 +57,9 @@ impl Case<'_> {
         let severity = match kind {
             AnomalyKind::ArchiveBurst => Severity::Critical,
             AnomalyKind::StartOffsetStuck if first.until.is_none() => Severity::Critical,
+            AnomalyKind::LockExpiryLoop if first.until.is_none() || first.is_lost() => {
+                Severity::Critical
+            }
             AnomalyKind::Gap => Severity::Info,
             _ => Severity::Warning,
         };
@@ -80,13 +83,13 @@ impl Case<'_> {
         })
     }
 
-    /// What the log shows of those records.
+    /// Returns what the log shows of those records.
     pub fn evidence(&self, words: Words<'_>, records: &Records) -> String {
         let all = ranges(records);
         match self.of.first().map(|first| &first.what) {
             _ if self.is_burst => self.burst(words, records),
             Some(What::GivenUp(given_up)) => words.given_up(*given_up, &all),
-            Some(What::Loop { times, count }) => words.looped(*times, *count, &all),
+            Some(What::Loop { times, count, .. }) => words.looped(*times, *count, &all),
             Some(What::Holds { evidence, .. }) => evidence.clone(),
             Some(What::Unknown { later, age_ms }) => format!(
                 "nothing was ever written about {} offsets, although {later} after them has been known for {age_ms} ms",
@@ -118,7 +121,7 @@ impl Case<'_> {
         evidence
     }
 
-    /// Those whose last lock may have run out.
+    /// Ranges of the records whose last lock may have run out.
     fn uncertain(&self, records: &Records) -> Vec<OffsetRange> {
         let is_uncertain = |at: &usize| {
             let one = self.of.get(*at).map(|one| &one.what);

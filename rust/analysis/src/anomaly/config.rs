@@ -7,15 +7,18 @@ use share_state_core::ids::{SharePartitionKey, TopicId};
 /// Kafka's lock duration by default (`GroupConfig`: `share.record.lock.duration.ms`).
 const KAFKA_LOCK_MS: i64 = 30_000;
 
+/// Kafka's limit of records in flight by default (`GroupConfig`: `share.partition.max.record.locks`).
+const KAFKA_RECORD_LOCKS: i64 = 2_000;
+
 /// The least lock duration that Kafka takes (`GroupConfig`).
 pub(super) const KAFKA_LEAST_LOCK_MS: i64 = 1_000;
 
 /// Thresholds. Times are ms between timestamps of records of the state topic; all numbers are at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnomalyConfig {
-    /// How long a start offset stands before it is stuck; five of Kafka's lock durations.
+    /// Time for which a start offset stands before it is stuck, ms; five of Kafka's lock durations.
     pub stuck_ms: i64,
-    /// How many records after it were released, accepted or archived meanwhile.
+    /// Number of records after it that were released, accepted or archived meanwhile.
     pub stuck_records: u64,
     /// `share.delivery.count.limit` of the groups; `None` takes one more than the highest count with which a record of the
     /// group was released, at least 2, Kafka's least.
@@ -25,7 +28,7 @@ pub struct AnomalyConfig {
     /// The highest count with which a record of a group was released in state partitions that are not looked at here: a
     /// limit that the log tells is reported by all of them.
     pub highest_released: HashMap<String, i64>,
-    /// How many records archived at the limit make a burst ...
+    /// Number of records archived at the limit that make a burst ...
     pub burst_records: u64,
     /// ... when no more than this lies between each and the one so many before it.
     pub burst_ms: i64,
@@ -34,21 +37,25 @@ pub struct AnomalyConfig {
     pub record_lock_duration_ms: Option<i64>,
     /// The same of single groups, by their ids.
     pub record_lock_durations_ms: HashMap<String, i64>,
-    /// How many deliveries in a row that end without an acceptance, each at least one and at most two lock durations after
-    /// the one before, are a loop.
+    /// `share.partition.max.record.locks` of the groups; `None` looks for full windows with Kafka's default.
+    pub max_record_locks: Option<i64>,
+    /// The same of single groups, by their ids.
+    pub max_record_locks_by_group: HashMap<String, i64>,
+    /// Number of deliveries in a row that end without an acceptance and are a loop, each at least one and at most two
+    /// lock durations after the one before.
     pub loop_releases: u64,
-    /// For how many records in a row the delivery complete count disagrees before it is told.
+    /// Number of records in a row in which the delivery complete count disagrees before it is told.
     pub count_records: u64,
-    /// How long later offsets are known before what is missing between them is a gap.
+    /// Time for which later offsets are known before what is missing between them is a gap, ms.
     pub gap_ms: i64,
-    /// How much older than the end of the log the snapshot of a cold key is; two of the intervals after which brokers write
-    /// a new one (`share.coordinator.cold.partition.snapshot.interval.ms`).
+    /// Age of the snapshot of a cold key, against the end of the log, ms; two of the intervals after which brokers
+    /// write a new one (`share.coordinator.cold.partition.snapshot.interval.ms`).
     pub cold_ms: i64,
-    /// How many records of the state topic it alone keeps.
+    /// Number of records of the state topic that it alone keeps.
     pub cold_records: i64,
-    /// For how long the lag never falls ...
+    /// Time for which the lag never falls, ms ...
     pub lag_ms: i64,
-    /// ... and by how many records it rises meanwhile.
+    /// ... and the number of records by which it rises meanwhile.
     pub lag_records: i64,
 }
 
@@ -64,6 +71,8 @@ impl Default for AnomalyConfig {
             burst_ms: 10_000,
             record_lock_duration_ms: None,
             record_lock_durations_ms: HashMap::new(),
+            max_record_locks: None,
+            max_record_locks_by_group: HashMap::new(),
             loop_releases: 2,
             count_records: 3,
             gap_ms: 300_000,
@@ -87,7 +96,17 @@ impl AnomalyConfig {
         self.given_lock_ms(group).unwrap_or(KAFKA_LOCK_MS)
     }
 
-    /// Whether a lock may expire between two writes that are so far apart, or not known to be near.
+    /// Number of offsets of a share partition of a group that may be in flight, and whether that is given.
+    pub(super) fn record_locks(&self, group: &str) -> (u64, bool) {
+        let own = self.max_record_locks_by_group.get(group).copied();
+        let given = own.or(self.max_record_locks);
+        (
+            given.unwrap_or(KAFKA_RECORD_LOCKS).unsigned_abs(),
+            given.is_some(),
+        )
+    }
+
+    /// Returns `true` if a lock may expire between two writes that are so far apart, or not known to be near.
     ///
     /// Half a lock duration is doubted already: a broker hands a record out again before the write of its time-out is in the log,
     /// so the write may come late by the time that a write takes.
@@ -106,13 +125,13 @@ impl AnomalyConfig {
 /// A measurement of a partition's log end offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// When, ms since the epoch.
+    /// Time, ms since the epoch.
     pub timestamp: i64,
     /// Offset after the last record then.
     pub end_offset: i64,
 }
 
-/// What is not in the log; by default nothing is known of it.
+/// Facts that are not in the log; by default nothing is known of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
     /// Measurements of the log end offsets of topics' partitions, in any order.
@@ -138,7 +157,7 @@ impl Beside {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether it is known that the topic of a share partition is no more.
+    /// Returns `true` if it is known that the topic of a share partition is no more.
     pub(super) fn is_deleted(&self, key: &SharePartitionKey) -> bool {
         self.live_topics
             .as_ref()

@@ -1,4 +1,4 @@
-//! Who is told of, by what thresholds, and where it goes.
+//! Context of the rules: the share partition, the thresholds, and the way to tell of an anomaly.
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::offset::OffsetRange;
@@ -17,7 +17,7 @@ pub(super) struct Open {
     pub advice: &'static str,
 }
 
-/// What the rules of one share partition are told with.
+/// Context of the rules of one share partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context<'a> {
     pub config: &'a AnomalyConfig,

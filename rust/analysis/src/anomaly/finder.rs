@@ -35,12 +35,12 @@ pub struct Finder {
     config: Arc<AnomalyConfig>,
     beside: Beside,
     intervals: Intervals,
-    /// In boxes: a table of what is large has much room that is not used.
+    /// Live share partitions, in boxes: a table of what is large has much room that is not used.
     live: HashMap<SharePartitionKey, Box<Live>>,
     /// The state partition that is being read, and its last record.
     current: Option<(u32, Mark)>,
     limits: Limits,
-    /// What is said against single records of share partitions that are over.
+    /// Suspicions against single records of share partitions that are over.
     suspicions: Vec<OfLife>,
 }
 

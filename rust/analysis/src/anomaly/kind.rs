@@ -1,6 +1,6 @@
-//! What there is to find, and how soon somebody should look.
+//! Kinds of anomalies, and their severities.
 
-/// How soon somebody should look.
+/// Severity: the haste with which somebody should look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Severity {
     /// Normal in some groups; know it.
@@ -26,7 +26,7 @@ impl Severity {
     }
 }
 
-/// What is wrong.
+/// Kind of an anomaly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AnomalyKind {
     /// The start offset has not moved while deliveries continued after it.
@@ -40,6 +40,8 @@ pub enum AnomalyKind {
     ArchiveBurst,
     /// Delivery after delivery of a record ends about a lock duration after the one before.
     LockExpiryLoop,
+    /// As many offsets are in flight as the limit allows: nothing after them is delivered until the start offset moves.
+    WindowFull,
     /// The start offset went back without a new state epoch.
     StartOffsetWentBack,
     /// A leader epoch, state epoch or snapshot epoch went back, or an update names another snapshot than the last.
@@ -62,12 +64,13 @@ pub enum AnomalyKind {
 
 impl AnomalyKind {
     /// All of them, in order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::StartOffsetStuck,
         Self::PoisonRecord,
         Self::LateOrPoison,
         Self::ArchiveBurst,
         Self::LockExpiryLoop,
+        Self::WindowFull,
         Self::StartOffsetWentBack,
         Self::EpochWentBack,
         Self::StateWentBack,
@@ -88,6 +91,7 @@ impl AnomalyKind {
             Self::LateOrPoison => "late_or_poison",
             Self::ArchiveBurst => "archive_burst",
             Self::LockExpiryLoop => "lock_expiry_loop",
+            Self::WindowFull => "window_full",
             Self::StartOffsetWentBack => "start_offset_went_back",
             Self::EpochWentBack => "epoch_went_back",
             Self::StateWentBack => "state_went_back",

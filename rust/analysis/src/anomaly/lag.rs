@@ -28,7 +28,7 @@ struct Growth {
 /// Follows the lag of one share partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lag {
-    /// How many measurements have been looked at, or lie before all that is known.
+    /// Number of measurements that have been looked at, or lie before all that is known.
     used: usize,
     growth: Option<Growth>,
 }
@@ -112,6 +112,14 @@ impl Lag {
         };
         on.tell(found, out);
     }
+}
+
+/// Tells if a measurement after the last change found nothing that is not settled.
+pub(super) fn is_none_left(samples: &[Sample], standing: &Standing, since: At) -> bool {
+    let last = samples.last();
+    last.is_some_and(|last| {
+        last.timestamp >= since.timestamp && lag(standing, last.end_offset) == Some(0)
+    })
 }
 
 /// The lag in records; at least 0, for a measurement may be older than the record.

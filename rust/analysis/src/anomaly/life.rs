@@ -1,16 +1,17 @@
 //! The rules that look at one share partition while its history is read.
 
+mod head;
 mod intervals;
 
-use share_state_core::history::{At, Cause, HistoryRow, Standing};
-use share_state_core::offset::OffsetRange;
+use std::cmp::Ordering;
 
-use super::advice::holder;
+use share_state_core::history::{At, Cause, HistoryRow, Standing};
+
 use super::config::{AnomalyConfig, Beside};
 use super::context::{Context, Open};
-use super::lag::Lag;
+use super::lag::{self, Lag};
 use super::row::{Anomaly, Found};
-use super::suspicion::{Suspicion, What};
+use super::suspicion::Suspicion;
 use super::window::Window;
 use super::{AnomalyKind, Mark, Severity};
 pub(super) use intervals::Intervals;
@@ -23,7 +24,7 @@ struct After {
     records: u64,
 }
 
-/// One share partition, from its initialisation on (or from where the log begins) to its deletion.
+/// Life of a share partition, from its initialisation on (or from where the log begins) to its deletion.
 #[derive(Clone, Debug)]
 pub(super) struct Life {
     at: At,
@@ -31,11 +32,13 @@ pub(super) struct Life {
     window: Window,
     after: Option<After>,
     stuck: Option<Box<Suspicion>>,
+    /// Since when as many offsets are in flight as the limit allows.
+    full: Option<Mark>,
     /// Records in a row in which the delivery complete count disagreed.
     disagreeing: u64,
     count: Option<Box<Open>>,
     lag: Lag,
-    /// What is said against single records, beside what lasts: told when all rows are over.
+    /// Suspicions against single records, beside what lasts: told when all rows are over.
     pub suspicions: Vec<Suspicion>,
 }
 
@@ -48,6 +51,7 @@ impl Life {
             window: Window::default(),
             after: None,
             stuck: None,
+            full: None,
             disagreeing: 0,
             count: None,
             lag: Lag::behind(beside.samples(&row.key), row.at.timestamp),
@@ -55,7 +59,7 @@ impl Life {
         }
     }
 
-    /// Where the last snapshot stands.
+    /// Offset of the last snapshot in the state topic.
     pub const fn snapshot_offset(&self) -> Option<i64> {
         self.standing.snapshot_offset
     }
@@ -84,6 +88,9 @@ impl Life {
             }
         }
         self.start_offset(on, old, rows);
+        self.full = self
+            .is_full(on)
+            .then(|| self.full.unwrap_or(Mark::of(self.at)));
         self.delivery_complete_count(on, out);
     }
 
@@ -135,8 +142,10 @@ impl Life {
         let mut lag = self.lag;
         lag.measure(on, samples, &self.standing, self.at, None, out);
         // Another record may hold it by now.
+        let is_settled = lag::is_none_left(samples, &self.standing, self.at);
         let held = self
             .after
+            .filter(|_| !is_settled)
             .and_then(|after| self.held(self.standing.start_offset, after));
         let until = held.is_none().then_some(self.at.timestamp);
         let stuck = self.stuck.as_deref().cloned();
@@ -145,6 +154,7 @@ impl Life {
         on.tell_open(AnomalyKind::CountDisagrees, self.count.clone(), None, out);
         lag.over(on, None, out);
         Intervals::end(on, &self.window, None, all);
+        self.window_full(on, out);
         if self.standing.snapshot_offset.is_none() {
             let evidence = "the log holds updates of this share partition but no snapshot below them: its state epoch is not known";
             let found = self.found(
@@ -161,29 +171,8 @@ impl Life {
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
-        self.gaps(on, end, all);
-    }
-
-    fn gaps(&self, on: Context<'_>, end: Mark, all: &mut Vec<Suspicion>) {
-        let start = self.standing.start_offset;
-        if start < 0 {
-            return;
-        }
-        for (hole, after) in self.window.holes(start) {
-            let told = after.value.first_told;
-            let age = end.ms.saturating_sub(told.ms);
-            if age < on.config.gap_ms {
-                continue;
-            }
-            all.push(Suspicion {
-                range: hole,
-                since: told,
-                until: None,
-                what: What::Unknown {
-                    later: after.range.first,
-                    age_ms: age,
-                },
-            });
+        if !is_settled && self.unknown_are_counted() != Some(Ordering::Equal) {
+            self.gaps(on, end, all);
         }
     }
 
@@ -222,23 +211,6 @@ impl Life {
             return;
         }
         self.stuck = self.held(start, after).map(Box::new);
-    }
-
-    /// What holds the start offset; `None` if all is settled, and the next write moves it.
-    fn held(&self, start: i64, After { since, records }: After) -> Option<Suspicion> {
-        let (offset, held_by) = self.window.holder(start)?;
-        let (held, advice) = holder(held_by);
-        let stood = self.at.timestamp.saturating_sub(since.ms);
-        let evidence = format!(
-            "start offset {start} stood for {stood} ms while {records} records after it were released, accepted or archived; \
-             {offset} holds it: {held}"
-        );
-        Some(Suspicion {
-            range: OffsetRange::single(offset),
-            since,
-            until: None,
-            what: What::Holds { evidence, advice },
-        })
     }
 
     /// Compares the count with what is settled: it is at least that.
@@ -305,7 +277,7 @@ impl Life {
         on.tell(found, out);
     }
 
-    /// Of the share partition as a whole, since the last record; it lasts.
+    /// Finding about the share partition as a whole, since the last record; it lasts.
     fn found(&self, kind: AnomalyKind, severity: Severity, evidence: String) -> Found {
         Found {
             kind,
@@ -319,7 +291,7 @@ impl Life {
     }
 }
 
-/// Whether a cause is the end of a delivery.
+/// Returns `true` if a cause is the end of a delivery.
 const fn is_delivery(cause: Cause) -> bool {
     matches!(
         cause,

@@ -1,4 +1,4 @@
-//! How often a record of a group is delivered at most, as configured or as far as the log tells.
+//! Delivery limit of a group, as configured or as far as the log tells.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What is wrong with share partitions, as far as their history tells.
+//! Anomalies of share partitions, as far as their history tells.
 //!
 //! The rules read rows of a history and nothing else: no clock, no log. Times are differences between timestamps of records,
 //! so an old log gives the same answer every day. What the log cannot hold, log end offsets and which topics still are, comes

@@ -7,12 +7,12 @@ use super::{AnomalyKind, Mark, Severity};
 use crate::common_columns;
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
-/// One thing that is wrong.
+/// Anomaly of a share partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anomaly {
-    /// What.
+    /// Kind of the anomaly.
     pub kind: AnomalyKind,
-    /// How soon somebody should look.
+    /// Haste with which somebody should look.
     pub severity: Severity,
     /// The share partition.
     pub key: SharePartitionKey,
@@ -24,15 +24,15 @@ pub struct Anomaly {
     pub since_offset: i64,
     /// Its time, ms since the epoch.
     pub since_timestamp: i64,
-    /// When it was over; `None` if it lasts at the end of the log.
+    /// Time at which it was over; `None` if it lasts at the end of the log.
     pub until_timestamp: Option<i64>,
-    /// What the log shows, in figures.
+    /// Evidence in the log, in figures.
     pub evidence: String,
-    /// What to look at, or to do.
+    /// Advice: what to look at, or to do.
     pub advice: &'static str,
 }
 
-/// What is wrong, before it is known with which share partition and how it is told.
+/// Anomaly before it has its share partition.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub kind: AnomalyKind,
@@ -45,7 +45,7 @@ pub(super) struct Found {
 }
 
 impl Anomaly {
-    /// Whether it lasts, or was not over before.
+    /// Returns `true` if it lasts, or was not over before.
     #[must_use]
     pub fn lasts_until(&self, since_ms: i64) -> bool {
         self.until_timestamp.is_none_or(|until| until >= since_ms)

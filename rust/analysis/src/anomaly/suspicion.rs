@@ -1,4 +1,4 @@
-//! What a history says against single records, before it is known which cause is the likeliest.
+//! Suspicions against single records, before it is known which cause is the likeliest.
 
 use share_state_core::history::{Cause, Delivery, HistoryRow};
 use share_state_core::ids::SharePartitionKey;
@@ -18,7 +18,7 @@ pub(super) struct Suspicion {
     pub what: What,
 }
 
-/// What is said.
+/// Kind of suspicion.
 #[derive(Clone, Debug)]
 pub(super) enum What {
     GivenUp(GivenUp),
@@ -26,6 +26,8 @@ pub(super) enum What {
     Loop {
         times: u64,
         count: i16,
+        /// True if the last of them was the last of all: the record was archived.
+        is_lost: bool,
     },
     /// It holds the start offset.
     Holds {
@@ -45,9 +47,9 @@ pub(super) struct GivenUp {
     pub count: i16,
     /// The longest time between two writes of them, ms; `None` if a delivery between is not in the log.
     pub longest_ms: Option<i64>,
-    /// Whether a lock may have run out in that time.
+    /// Set if a lock may have run out in that time.
     pub lock_may_end: bool,
-    /// Whether the log holds the write, and so the time, with which they were archived.
+    /// Set if the log holds the write, and so the time, with which they were archived.
     pub witnessed: bool,
 }
 
@@ -88,7 +90,7 @@ fn is_given_up(delivery: Delivery) -> bool {
 }
 
 impl Suspicion {
-    /// Whether it lasts, or was not over before.
+    /// Returns `true` if it lasts, or was not over before.
     pub fn lasts_until(&self, since_ms: i64) -> bool {
         self.until.is_none_or(|until| until >= since_ms)
     }
@@ -103,6 +105,11 @@ impl Suspicion {
         }
     }
 
+    /// Tells if it is a loop that ended with the loss of the records.
+    pub const fn is_lost(&self) -> bool {
+        matches!(self.what, What::Loop { is_lost: true, .. })
+    }
+
     /// Records that were given up with a count that the limit allows no more.
     pub fn given_up(&self, limit: i64) -> Option<GivenUp> {
         match self.what {
@@ -112,7 +119,7 @@ impl Suspicion {
     }
 }
 
-/// Those of one share partition, from its initialisation to its deletion.
+/// Suspicions of one share partition, from its initialisation to its deletion.
 #[derive(Clone, Debug)]
 pub(super) struct OfLife {
     pub key: SharePartitionKey,

@@ -1,4 +1,4 @@
-//! One finding a record: the likeliest cause, with what else is said against it.
+//! Verdict on each record: a finding with the likeliest cause, and what else is said against it.
 
 use share_state_core::interval_tree::{IntervalTree, RunValue};
 use share_state_core::offset::{OffsetRange, after, before};
@@ -17,12 +17,12 @@ struct Teller(usize);
 
 impl RunValue for Teller {}
 
-/// What a case has to tell.
+/// Share of a case in the findings.
 #[derive(Clone, Debug, Default)]
 struct Share {
     /// The records it tells of, each run with its place in the case.
     records: Vec<(OffsetRange, usize)>,
-    /// What other cases say of them: the case, the records, and their place there.
+    /// Other cases against these records: the case, the records, and their place there.
     also: Vec<(usize, OffsetRange, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! What went wrong lately in a state partition that is followed while it grows.
+//! Watch over a state partition that is followed while it grows: what went wrong lately.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::config::{AnomalyConfig, Beside};
 use super::finder::Finder;
 use super::row::Anomaly;
 
-/// So many findings that are over are kept of a state partition; of more, the latest.
+/// Most findings that are over and kept of a state partition; of more, the latest.
 pub const MOST_KEPT: usize = 1_000;
 /// Rows between two looks at how many are kept.
 const LOOK_EVERY: usize = 20_000;
@@ -16,15 +16,15 @@ const LOOK_EVERY: usize = 20_000;
 /// A finder that never comes to an end: it tells what lasts and what was over lately, and lets go what was over before.
 ///
 /// What it tells of a time is what a finder tells that keeps everything. Memory is that of the live share partitions, and of at
-/// most [`MOST_KEPT`] findings and those of [`LOOK_EVERY`] rows; one number more for each group whose delivery limit is not
+/// most [`MOST_KEPT`] findings and those of `LOOK_EVERY` rows; one number more for each group whose delivery limit is not
 /// given.
 #[derive(Clone, Debug)]
 pub struct Watch {
     config: Arc<AnomalyConfig>,
     finder: Finder,
-    /// What was over when it was told.
+    /// Anomalies that were over when they were told.
     told: Vec<Anomaly>,
-    /// What was over before is not kept.
+    /// Time, ms; an anomaly that was over before is not kept.
     from_ms: i64,
     rows: usize,
 }
@@ -88,7 +88,7 @@ impl Watch {
         since_ms
     }
 
-    /// How many findings that are over are kept.
+    /// Number of findings that are over and kept.
     #[must_use]
     pub fn kept(&self) -> usize {
         self.over().count()

@@ -1,4 +1,4 @@
-//! What is known of the records of one share partition, run by run, while its history is read.
+//! Records of one share partition, run by run, while its history is read.
 
 use share_state_core::history::Delivery;
 use share_state_core::interval_tree::{IntervalTree, Run, RunValue};
@@ -11,20 +11,20 @@ use crate::state::is_settled;
 /// The class of values from which a record may come back.
 const UNSETTLED: u8 = 1;
 
-/// What is known of each offset of a run.
+/// Facts about each offset of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub delivery: Delivery,
     /// The record of the state topic that told of them first.
     pub first_told: Mark,
-    /// When something was written of them last, ms.
+    /// Time at which something was written of them last, ms.
     pub changed_ms: i64,
     /// The longest time between two writes of them, ms; `None` if a delivery between is not in the log. How long the first
     /// delivery took is never known.
     pub longest_ms: Option<i64>,
     /// Releases in a row, each about a lock duration after the change before.
     pub loops: u64,
-    /// Where the first of them was.
+    /// Record of the state topic with the first of them.
     pub loop_since: Mark,
 }
 
@@ -42,6 +42,7 @@ impl RunValue for Known {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     runs: IntervalTree<Known>,
+    known: u128,
     settled: u128,
 }
 
@@ -50,15 +51,31 @@ impl Window {
         self.runs.iter()
     }
 
-    /// How many offsets are settled.
+    /// Number of offsets that are settled.
     pub const fn settled(&self) -> u128 {
         self.settled
+    }
+
+    /// Number of offsets from `start` to the last that is known.
+    pub fn width(&self, start: i64) -> u64 {
+        let known = self.runs.bounds();
+        known
+            .and_then(|known| OffsetRange::new(start, known.last))
+            .map_or(0, OffsetRange::len)
+    }
+
+    /// Number of offsets from `start` to the last that is known that are not; `None` where one of the others is not settled.
+    pub fn unknown_between_settled(&self, start: i64) -> Option<u128> {
+        (self.known == self.settled)
+            .then(|| u128::from(self.width(start)).saturating_sub(self.known))
     }
 
     /// Removes what is known of an interval, and appends it to `taken`.
     pub fn take(&mut self, range: OffsetRange, taken: &mut Vec<Run<Known>>) {
         let settled = &mut self.settled;
+        let known = &mut self.known;
         self.runs.drain(range, |run| {
+            *known -= u128::from(run.range.len());
             if is_settled(run.value.delivery.state) {
                 *settled -= u128::from(run.range.len());
             }
@@ -68,6 +85,7 @@ impl Window {
 
     /// Adds a run where nothing is known.
     pub fn put(&mut self, range: OffsetRange, known: Known) {
+        self.known += u128::from(range.len());
         if is_settled(known.delivery.state) {
             self.settled += u128::from(range.len());
         }

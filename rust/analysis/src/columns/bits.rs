@@ -8,7 +8,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// So many bits, all of them one.
+    /// Makes `length` bits, all of them 1.
     #[must_use]
     pub fn ones(length: usize) -> Self {
         let mut bits = Self::default();

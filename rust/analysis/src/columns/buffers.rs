@@ -1,4 +1,4 @@
-//! One column, growing or taken out.
+//! Column, growing or taken out.
 
 use super::{Bits, blank};
 use crate::table::{Cell, Column, Kind};
@@ -8,11 +8,11 @@ use crate::table::{Cell, Column, Kind};
 pub struct Buffers {
     kind: Kind,
     length: usize,
-    /// Which places hold something; `None` if all do.
+    /// Places that hold something; `None` if all do.
     pub validity: Option<Bits>,
-    /// How many do not.
+    /// Number of places that do not.
     pub nulls: usize,
-    /// What they hold.
+    /// Values of the places.
     pub values: Values,
 }
 
@@ -33,14 +33,14 @@ pub enum Values {
     Timestamp(Vec<i64>),
     /// Bytes or UTF-8, one after the other; value i ends where value i + 1 begins.
     Variable {
-        /// Where each value begins, and the last one ends.
+        /// Begin of each value, and the end of the last one.
         offsets: Vec<i32>,
         /// The values.
         bytes: Vec<u8>,
     },
     /// Lists of structs, one after the other, as columns of the struct.
     List {
-        /// Where each list begins, and the last one ends.
+        /// Begin of each list, and the end of the last one.
         offsets: Vec<i32>,
         /// The columns of the elements.
         elements: Vec<Buffers>,

@@ -1,4 +1,4 @@
-//! What happened to one share partition since it is followed.
+//! Pulse: the events of one share partition since it is followed.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use share_state_core::history::{Cause, HistoryRow, Standing};
 
 use crate::state::Writes;
 
-/// How deliveries ended, in records.
+/// Ends of deliveries, in records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcomes {
     /// Accepted by a member.
@@ -28,10 +28,13 @@ pub struct Outcomes {
 pub(super) struct Pulse {
     pub(super) writes: Writes,
     pub(super) outcomes: Outcomes,
-    /// When the start offset came to stand where it is, or was first seen there, ms since the epoch.
+    /// Time at which the start offset came to stand where it is, or was first seen there, ms since the epoch.
     pub(super) start_since: i64,
-    /// When a delivery after the start offset first ended since then, ms since the epoch.
+    /// Time at which a delivery after the start offset first ended since then, ms since the epoch.
     pub(super) held_since: Option<i64>,
+    /// Times at which a delivery ended last, and at which one ended last with an acceptance, ms since the epoch.
+    pub(super) newest_delivery: Option<i64>,
+    pub(super) newest_acceptance: Option<i64>,
     pub(super) standing: Standing,
 }
 
@@ -47,11 +50,13 @@ impl Pulse {
             outcomes: Outcomes::default(),
             start_since: now,
             held_since: None,
+            newest_delivery: None,
+            newest_acceptance: None,
             standing: first.standing,
         }
     }
 
-    /// Where the last snapshot stands; `None` if it is missing.
+    /// Offset of the last snapshot in the state topic; `None` if it is missing.
     pub(super) const fn snapshot_offset(&self) -> Option<i64> {
         self.standing.snapshot_offset
     }
@@ -75,6 +80,10 @@ impl Pulse {
         }
         if delivered {
             self.held_since.get_or_insert(now);
+            self.newest_delivery = Some(now);
+        }
+        if rows.iter().any(|row| row.cause == Cause::Accepted) {
+            self.newest_acceptance = Some(now);
         }
     }
 }

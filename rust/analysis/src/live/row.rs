@@ -9,7 +9,7 @@ use crate::common_columns;
 use crate::state::{Figures, Writes};
 use crate::table::{Cell, Cells, Column, Kind, Row};
 
-/// How a share partition stands, and what happened to it since it is followed.
+/// State of a share partition, and what happened to it since it is followed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveRow {
     /// The share partition.
@@ -18,13 +18,15 @@ pub struct LiveRow {
     pub state_partition: u32,
     /// The state as a whole.
     pub standing: Standing,
-    /// How deliveries ended since it is followed.
+    /// Ends of deliveries since it is followed.
     pub outcomes: Outcomes,
     figures: Figures,
     writes: Writes,
     start_since: i64,
     held_since: Option<i64>,
-    /// What is known of the first record that is not settled.
+    newest_delivery: Option<i64>,
+    newest_acceptance: Option<i64>,
+    /// Delivery of the first record that is not settled.
     held: Option<Delivery>,
 }
 
@@ -55,6 +57,8 @@ impl LiveRow {
             held_since: pulse
                 .held_since
                 .filter(|_| figures.oldest_unsettled.is_some()),
+            newest_delivery: pulse.newest_delivery,
+            newest_acceptance: pulse.newest_acceptance,
             held,
             figures,
         }
@@ -140,6 +144,16 @@ impl Row for LiveRow {
             Kind::Int64,
             "... that the start offset passed before anything was written about them.",
         ),
+        Column::nullable(
+            "newest_delivery",
+            Kind::Timestamp,
+            "When a delivery ended last; null when none has since the share partition is followed.",
+        ),
+        Column::nullable(
+            "newest_acceptance",
+            Kind::Timestamp,
+            "When one ended last with an acceptance; null as above.",
+        ),
     ];
 
     fn cells(&self, to: &mut impl Cells) {
@@ -176,5 +190,7 @@ impl Row for LiveRow {
         to.put(Cell::DeliveryCounts(&archived));
         to.put(count(outcomes.passed_available));
         to.put(count(outcomes.passed_unknown));
+        to.put(Cell::timestamp(self.newest_delivery));
+        to.put(Cell::timestamp(self.newest_acceptance));
     }
 }

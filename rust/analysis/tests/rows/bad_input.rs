@@ -36,7 +36,7 @@ fn logged(partition: u32, offset: i64) -> Logged {
     }
 }
 
-/// What a table says of the last of `inputs`, after the others were taken.
+/// Error of a table for the last of `inputs`, after it took the others.
 fn refused(table: Table, inputs: &[Input<'_>]) -> RowError {
     let mut pump = Pump::new(table, Options::default());
     let (last, before) = inputs.split_last().unwrap();

@@ -60,7 +60,7 @@ fn is_row_of(row: &StateRow, state: &ShareGroupOffset) -> bool {
         )
 }
 
-/// What a pump makes of rows, as one batch.
+/// Rows that a pump makes of `log`, as one batch.
 fn pumped<'a>(
     log: impl Iterator<Item = &'a Logged>,
     options: Options,

@@ -10,10 +10,10 @@ use share_state_core::share_partition::{
 };
 use share_state_core::time::LockTime;
 
-/// What the members say of their records, by their number; the last of them says nothing.
+/// Answers of the members for their records, by the member's number; the last member acknowledges nothing.
 const ANSWERS: [i8; 10] = [1, 1, 1, 1, 1, 1, 1, 2, 3, 0];
 
-/// What has happened so far.
+/// Numbers of what has happened so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub delivered: u64,

@@ -1,4 +1,4 @@
-//! How much a day of very many share partitions takes, hour by hour of simulated time: a table, and the same as a line of JSON each.
+//! Measures a day of very many share partitions, hour by hour of simulated time: a table, and a line of JSON for each hour.
 //!
 //! ```sh
 //! cargo run --release --package share-state-core --example limits -- [PARTITIONS [LOCKS-EACH [HOURS [ROUNDS-AN-HOUR]]]]

@@ -1,4 +1,4 @@
-//! What has nothing to do with share groups.
+//! Helpers that have nothing to do with share groups.
 
 pub(crate) mod on_demand;
 pub(crate) mod one_or_many;

@@ -17,7 +17,7 @@ use share_state_core::time::LockTime;
 
 use super::view::everything;
 
-/// What a member asks for, with the defaults of most scenarios.
+/// Fetch of a member, with the defaults of most scenarios.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     pub mode: AcquireMode,
@@ -144,8 +144,8 @@ impl<S: InFlightStore> Lab<S> {
         );
     }
 
-    /// Whether no record can be acquired although nobody holds one and nothing is under way: no event would ever change
-    /// that.
+    /// Returns `true` if no record can be acquired although nobody holds one and nothing is under way: no event would
+    /// ever change that.
     fn is_stuck(&self) -> bool {
         self.sp.status() == Status::Active
             && !self.sp.can_acquire()
@@ -154,7 +154,7 @@ impl<S: InFlightStore> Lab<S> {
             && self.dead_letters.is_empty()
     }
 
-    /// What was handed out since this was last asked.
+    /// Returns the records that were handed out since the last call.
     pub fn news(&mut self) -> Vec<(char, u64)> {
         core::mem::take(&mut self.handed_out)
     }

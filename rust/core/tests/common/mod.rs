@@ -1,4 +1,4 @@
-//! What the suites of the share partition have in common: every one of them runs over both stores.
+//! Common parts of the suites of the share partition: every one of them runs over both stores.
 
 #![allow(dead_code, reason = "each suite uses its part")]
 

@@ -12,9 +12,11 @@
 //! | `dlq d0` | `done` |
 //! | `logstart 15` | `moved` or `ignored` |
 //! | `deadline` | when the next lock runs out |
+//! | `settled 20`, `settled` | whether nothing before 20, or in the window, is left to deliver or to settle |
+//! | `answer w0` | Kafka's code for the member of a write, or `under way` |
 //! | `window` | see [`super::view::window`] |
 //!
-//! Writes and dead letters that a step hands out follow behind `+`: `w0 start 0 complete 1 [0 acknowledged 1]`,
+//! Writes and dead letters that a step hands out follow after `+`: `w0 start 0 complete 1 [0 acknowledged 1]`,
 //! `d0 5:1 ClientReject`. A log batch may be marked: `0-4t7` belongs to a transaction of producer 7, `5c7` and `5a7` are
 //! its commit and abort markers. An error is its code and its name, the reason with the offset for a record's state.
 
@@ -23,6 +25,7 @@ use core::fmt::Debug;
 use share_state_core::in_flight::InFlightStore;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::ShareGroupConfig;
+use share_state_core::persister::WriteToken;
 use share_state_core::record_state::{AcknowledgeType, RecordState};
 use share_state_core::share_partition::{
     AbortedTransaction, AcknowledgeError, AcquireMode, ControlType, FetchedBatch,
@@ -101,6 +104,12 @@ fn take<S: InFlightStore>(lab: &mut Lab<S>, verb: &str, rest: &str) -> String {
             .poll_timeout()
             .map_or_else(|| "none".to_owned(), |at| at.0.to_string()),
         "window" => view::window(&lab.sp),
+        "settled" if rest.is_empty() => lab.sp.is_settled().to_string(),
+        "settled" => lab.sp.settled_to(number(rest)).to_string(),
+        "answer" => match lab.sp.write_answer(WriteToken(token(rest))) {
+            Ok(code) => code.map_or("under way", KafkaCode::name).to_owned(),
+            Err(error) => error.to_string(),
+        },
         other => panic!("no command {other}"),
     }
 }

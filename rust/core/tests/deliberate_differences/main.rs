@@ -1,5 +1,5 @@
-//! Where share_state answers otherwise than Kafka, on purpose: a scenario for each difference, and the page that explains
-//! them, `docs/deliberate-differences.md`.
+//! Deliberate differences between share_state and Kafka: a scenario for each, and the page that explains them,
+//! `docs/deliberate-differences.md`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -39,7 +39,7 @@ fn v1_ranges_of_a_request_ascend_and_do_not_touch<S: InFlightStore>() {
 
 fn v2_a_request_is_checked_whole_before_anything_changes<S: InFlightStore>() {
     refuses::<S>(&["ack m1 0-9 accept accept accept"], "TypeCount");
-    // A renewal is a change too: a request that fails behind it has renewed nothing.
+    // A renewal is a change too: a request that fails after it has renewed nothing.
     play::<S>(
         "config lock=100 => ok
         init 0 => active

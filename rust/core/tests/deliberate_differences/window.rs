@@ -111,7 +111,7 @@ fn k7_an_aborted_batch_that_begins_below_the_window_is_left_out<S: InFlightStore
         window => start 7 end 7 next 7 length 0 complete 0
         acquire m1 7-9 => 7-9:1",
     );
-    // What was read behind it is given.
+    // Records that were read after it are given.
     play::<S>(
         "init 2 => active
         acquire m1 0-6t1,7-9 at=2 aborted=1@0 => 7-9:1",

@@ -1,4 +1,4 @@
-//! Who is aborted: judged when the answer arrives, told when a slice is given out.
+//! Aborted batches: judged when the answer arrives, told when a slice is given out.
 
 use share_state_core::share_partition::{ControlType, aborted_ranges};
 

@@ -1,4 +1,4 @@
-//! How often a record byte is copied: the buffers are held, not their bytes, and only as long as a batch refers to them.
+//! Copies of record bytes: the buffers are held, not their bytes, and only as long as a batch refers to them.
 
 use std::sync::Arc;
 

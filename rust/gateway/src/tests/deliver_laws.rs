@@ -29,7 +29,7 @@ enum Step {
         mode: AcquireMode,
         max_bytes: usize,
     },
-    /// What happens to the first half, or all, of something that a member holds.
+    /// Acknowledges the first half, or all, of something that a member holds.
     Acknowledge {
         which: usize,
         half: bool,
@@ -65,7 +65,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What an earlier leader has left: a start offset, and batches after it with gaps between them.
+/// State that an earlier leader has left: a start offset, and batches after it with gaps between them.
 fn persisted() -> impl Strategy<Value = ReadStateResult> {
     let batch = (
         0i64..9,
@@ -106,7 +106,7 @@ fn partition(read: &ReadStateResult, committed: bool) -> Partition {
     partition
 }
 
-/// What is acquired of the log.
+/// Ranges of the log that are acquired.
 struct Acquired {
     fetch_offset: i64,
     ranges: Vec<AcquiredRange>,
@@ -123,7 +123,7 @@ struct World {
     held: Vec<(usize, AcquiredRange)>,
 }
 
-/// What is in flight from `start` on. Everything before it is settled.
+/// Rows in flight from `start` on. Everything before it is settled.
 fn rows(partition: &Partition, start: i64) -> Vec<InFlight<'_>> {
     let (before, mut rows): (Vec<_>, Vec<_>) = partition
         .in_flight()
@@ -144,8 +144,8 @@ impl World {
         }
     }
 
-    /// With aborted transactions an acquire moves the start offset whenever what was looked at has any of them, so the one who
-    /// looks at more may be ahead, by nothing but settled records.
+    /// Compares the two share partitions. An acquire moves the start offset whenever what was looked at has any aborted
+    /// transactions, so the one who looks at more may be ahead, by nothing but settled records.
     fn compare(&self) {
         let (a, b) = (&self.ring_fed, &self.log_fed);
         assert_eq!(a.next_fetch_offset(), b.next_fetch_offset());

@@ -1,4 +1,4 @@
-//! What goes first, and what stays known.
+//! Eviction: the batches that go first, and those that stay known.
 
 use super::*;
 
@@ -24,6 +24,19 @@ fn whole_batches_go_from_the_old_end() {
     assert_eq!((ring.holds(4), ring.first_offset()), (false, Some(5)));
     assert_eq!(ring.evict(0), 2 * FIVE);
     assert_eq!((ring.nbytes(), ring.end_offset()), (0, None));
+}
+
+#[test]
+fn a_batch_is_as_long_as_it_is() {
+    let ring = ring(&[(0, &[(0, 4), (8, 12)]), (50, &[(50, 50)])]);
+    for (offset, bytes) in [(0, FIVE), (4, FIVE), (5, FIVE), (12, FIVE), (13, 0)] {
+        assert_eq!(ring.first_batch_bytes(offset), bytes, "{offset}");
+    }
+    assert_eq!(ring.first_batch_bytes(50), ring.bytes_from(50, 1 << 20));
+    assert_eq!(
+        (ring.first_batch_bytes(49), ring.first_batch_bytes(51)),
+        (0, 0)
+    );
 }
 
 #[test]

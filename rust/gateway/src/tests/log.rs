@@ -10,7 +10,7 @@ pub struct LogBatch {
     pub fetched: FetchedBatch,
     /// Bytes after the header.
     filler: usize,
-    /// Whether its transaction ends in an abort.
+    /// True if its transaction ends in an abort.
     pub aborted: bool,
 }
 
@@ -102,7 +102,7 @@ impl Log {
         &self.batches[from..from + count]
     }
 
-    /// What a broker answers: whole batches, and a part of another where the bytes end within it.
+    /// Answer of a broker: whole batches, and a part of another where the bytes end within it.
     pub fn read(&self, asked: i64, max_bytes: usize) -> (Vec<u8>, Vec<AbortedTransaction>) {
         let whole = self.slice(asked, i64::MAX, max_bytes);
         let mut bytes: Vec<u8> = whole.iter().flat_map(LogBatch::bytes).collect();
@@ -140,7 +140,7 @@ impl Log {
     }
 }
 
-/// What is appended to a log next.
+/// Entry that is appended to a log next.
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     Plain,

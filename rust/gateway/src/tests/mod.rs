@@ -44,7 +44,7 @@ fn batches(offsets: &[(i64, i64)]) -> Vec<u8> {
     batches.flat_map(|batch| batch.bytes()).collect()
 }
 
-/// What a slice from `offset` on gives to the engine.
+/// Batches and aborted transactions that a slice from `offset` on gives to the engine.
 fn sliced(
     ring: &mut BatchRing,
     offset: i64,

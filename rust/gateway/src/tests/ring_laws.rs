@@ -29,7 +29,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What was read, as far as it must still be known.
+/// Reads so far, as far as they must still be known.
 #[derive(Default)]
 struct Twin {
     reads: Vec<(i64, i64)>,

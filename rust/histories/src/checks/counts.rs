@@ -1,50 +1,52 @@
 //! H4: the delivery count of a record rises by exactly one a grant, and never passes the limit.
 
+use std::collections::BTreeMap;
+
 use crate::event::Nanos;
-use crate::life::{Granted, Life};
-use crate::scene::Scene;
+use crate::record_events::{Granted, RecordEvents};
+use crate::share_partition::SharePartition;
 use crate::violation::{Check, Violation};
 
 /// Finds counts that jump, repeat or go back, and those beyond their limits.
-pub fn check(scene: &Scene<'_>, life: &Life, found: &mut Vec<Violation>) {
-    if let Some(grant) = life
+pub fn check(partition: &SharePartition<'_>, record: &RecordEvents, found: &mut Vec<Violation>) {
+    if let Some(grant) = record
         .grants
         .iter()
-        .find(|grant| grant.count > scene.settings.delivery_limit)
+        .find(|grant| grant.count > partition.settings.delivery_limit)
     {
         let text = "a delivery count is above the limit";
-        found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
+        found.push(partition.violation(Check::H4, record.span, text, vec![grant.event]));
     }
-    if let Some(grant) = life.grants.iter().find(|grant| grant.count < 1) {
+    if let Some(grant) = record.grants.iter().find(|grant| grant.count < 1) {
         let text = "a delivery count is below 1";
-        found.push(scene.violation(Check::H4, life.span, text, vec![grant.event]));
+        found.push(partition.violation(Check::H4, record.span, text, vec![grant.event]));
     }
-    let sure = life.grants.iter().filter(|grant| grant.era.is_some());
+    let sure = record.grants.iter().filter(|grant| grant.period.is_some());
     let mut grants: Vec<&Granted> = sure.collect();
-    grants.sort_by_key(|grant| grant.era);
-    for grants in grants.chunk_by_mut(|before, later| before.era == later.era) {
-        let Some(era) = grants.first().and_then(|grant| grant.era) else {
+    grants.sort_by_key(|grant| grant.period);
+    for grants in grants.chunk_by_mut(|before, later| before.period == later.period) {
+        let Some(period) = grants.first().and_then(|grant| grant.period) else {
             continue;
         };
-        into_order(scene, grants);
-        first(scene, life, era, grants, found);
+        rises(partition, record, period, grants, found);
+        into_order(partition, grants);
         for pair in grants.windows(2) {
             if let [before, later] = *pair {
-                follows(scene, life, era, before, later, found);
+                falls(partition, record, before, later, found);
             }
         }
     }
 }
 
 /// Puts grants that were answered out of order into the order of their counts, as far as their times allow it.
-fn into_order(scene: &Scene<'_>, grants: &mut [&Granted]) {
+fn into_order(partition: &SharePartition<'_>, grants: &mut [&Granted]) {
     for end in 1..grants.len() {
         for at in (1..=end).rev() {
             let (before, later) = match grants.get(at - 1..=at) {
                 Some([before, later]) => (*before, *later),
                 _ => break,
             };
-            let overlap = later.sent <= before.t.saturating_add(scene.settings.skew);
+            let overlap = later.sent <= before.t.saturating_add(partition.settings.skew);
             if later.count >= before.count || !overlap {
                 break;
             }
@@ -53,73 +55,78 @@ fn into_order(scene: &Scene<'_>, grants: &mut [&Granted]) {
     }
 }
 
-/// A record that was made within the history begins with a count of 1. Others before it may be unseen.
-fn first(
-    scene: &Scene<'_>,
-    life: &Life,
-    era: usize,
+/// A count follows from a delivery with the count before it, whichever leader gave that. A record that was made within the history
+/// begins with a count of 1; others before it may be unseen.
+fn rises(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    period: usize,
+    // In the order of their answers.
     grants: &[&Granted],
     found: &mut Vec<Violation>,
 ) {
-    let Some(grant) = grants.first() else {
-        return;
-    };
-    let reset = scene
-        .eras
-        .get(era)
-        .and_then(|era| Some((era.from, era.reset?.0)));
-    let Some((since, event)) = reset.or(life.produced) else {
-        return;
-    };
-    // The first one may be one whose answer crossed the reset.
-    if reset.is_some() && grant.t < since || life.has_crossing(scene, era) {
-        return;
-    }
-    // What was produced may be delivered before the producer knows it.
-    let since = since.min(grant.sent);
-    // Among those that may have come before it there may be one of another leader, which no order of the counts puts first.
-    let by_then = grant.t.saturating_add(scene.settings.skew);
-    let before = grants.iter().filter(|other| other.sent <= by_then);
-    let lowest = before.map(|other| other.count).fold(grant.count, i64::min);
-    let unseen = lowest.saturating_sub(1);
-    if unseen > unseen_within(scene, since, grant.t) {
-        let text = "the first delivery of a record has another count than 1";
-        let excerpt = vec![event, grant.event];
-        found.push(scene.violation(Check::H4, life.span, text, excerpt));
+    let mut asked = grants.to_vec();
+    asked.sort_by_key(|grant| grant.sent);
+    let mut coming = asked.into_iter().peekable();
+    // The first delivery of each count, of those that may have come by then.
+    let mut given: BTreeMap<i64, &Granted> = BTreeMap::new();
+    for later in grants {
+        let by_then = later.t.saturating_add(partition.settings.skew);
+        while let Some(grant) = coming.next_if(|grant| grant.sent <= by_then) {
+            given.entry(grant.count).or_insert(grant);
+        }
+        let lower = given.range(..later.count).next_back();
+        let (text, event, unseen, most) = if let Some((_, before)) = lower {
+            let (from, to) = (before.sent.min(later.sent), before.t.max(later.t));
+            let crossing = || record.crossing_between(partition, period, before, later);
+            let most = || unseen_within(partition, from, to).saturating_add(crossing());
+            let unseen = later.count.saturating_sub(before.count).saturating_sub(1);
+            let text = "a delivery count rose by more than one";
+            // What may have been unseen is counted only where something was.
+            (
+                text,
+                before.event,
+                unseen,
+                if unseen > 0 { most() } else { 0 },
+            )
+        } else if let Some((since, event)) = record.origin(partition, period) {
+            // One whose answer crossed the reset may be the first.
+            if record.has_crossing(partition, period) {
+                continue;
+            }
+            // What was produced may be delivered before the producer knows it.
+            let most = unseen_within(partition, since.min(later.sent), later.t);
+            let text = "the first delivery of a record has another count than 1";
+            (text, event, later.count.saturating_sub(1), most)
+        } else {
+            continue;
+        };
+        if unseen > most {
+            let excerpt = vec![event, later.event];
+            found.push(partition.violation(Check::H4, record.span, text, excerpt));
+        }
     }
 }
 
-fn follows(
-    scene: &Scene<'_>,
-    life: &Life,
-    era: usize,
+/// The counts of one leader rise with each delivery.
+fn falls(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
     before: &Granted,
     later: &Granted,
     found: &mut Vec<Violation>,
 ) {
-    let (from, to) = (before.sent.min(later.sent), before.t.max(later.t));
     // What was not written when another leader took over is counted anew, and answers of both may cross.
-    if scene.failovers.within(from, to) {
-        return;
+    let (from, to) = (before.sent.min(later.sent), before.t.max(later.t));
+    if later.count <= before.count && !partition.failovers.within(from, to) {
+        let text = "a delivery count did not rise with a delivery";
+        let excerpt = vec![before.event, later.event];
+        found.push(partition.violation(Check::H4, record.span, text, excerpt));
     }
-    let unseen = later.count.saturating_sub(before.count).saturating_sub(1);
-    // What may have been unseen is counted only where something was.
-    let text = if unseen < 0 {
-        "a delivery count did not rise with a delivery"
-    } else if unseen > 0
-        && unseen
-            > unseen_within(scene, from, to) + life.crossing_between(scene, era, before, later)
-    {
-        "a delivery count rose by more than one"
-    } else {
-        return;
-    };
-    let excerpt = vec![before.event, later.event];
-    found.push(scene.violation(Check::H4, life.span, text, excerpt));
 }
 
-/// How many deliveries nobody may have seen within a time: each member that went may have taken one with it, and its answer may still
-/// have been on its way when it went, a little later.
-fn unseen_within(scene: &Scene<'_>, from: Nanos, to: Nanos) -> i64 {
-    scene.gone_within(from, to.saturating_add(scene.lingering))
+/// Number of deliveries that nobody may have seen within a time: each member that went may have taken one with it, and its answer
+/// may still have been on its way when it went, a little later.
+pub fn unseen_within(partition: &SharePartition<'_>, from: Nanos, to: Nanos) -> i64 {
+    partition.gone_within(from, to.saturating_add(partition.lingering))
 }

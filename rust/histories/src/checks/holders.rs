@@ -1,14 +1,14 @@
 //! H2: no two members hold a record at once. H7: no lock ends before its deadline.
 
-use crate::life::{Granted, Life};
 use crate::lock::Lock;
-use crate::scene::Scene;
+use crate::record_events::{Granted, RecordEvents};
+use crate::share_partition::SharePartition;
 use crate::violation::{Check, Violation};
 
-/// How many earlier deliveries a delivery is compared with; Kafka's limit ends at 25.
+/// Number of earlier deliveries that a delivery is compared with; Kafka's limit ends at 25.
 const EARLIER: usize = 32;
 
-/// How late locks ended: from the deadline to the next delivery, an upper bound.
+/// Delays with which locks ended late: from the deadline to the next delivery, an upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lateness {
     /// Locks that ran out and whose record was delivered again.
@@ -47,23 +47,21 @@ impl Lateness {
 }
 
 /// Finds records in two hands, and locks that ended early.
-pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mut Vec<Violation>) {
-    if life.grants.len() < 2 {
-        return;
-    }
-    let locks: Vec<Lock> = life
-        .grants
-        .iter()
-        .map(|grant| Lock::of(scene, life, grant))
-        .collect();
-    let skew = scene.settings.skew;
-    for (at, (later, held)) in life.grants.iter().zip(&locks).enumerate() {
+pub fn check(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    locks: &[Lock],
+    lateness: &mut Lateness,
+    found: &mut Vec<Violation>,
+) {
+    let skew = partition.settings.skew;
+    for (at, (later, held)) in record.grants.iter().zip(locks).enumerate() {
         let near = at.saturating_sub(EARLIER)..at;
-        let grants = life.grants.get(near.clone()).unwrap_or(&[]).iter();
+        let grants = record.grants.get(near.clone()).unwrap_or(&[]).iter();
         let earlier = grants.zip(locks.get(near).unwrap_or(&[])).rev();
         let (mut two, mut early) = (None, None);
         for (before, lock) in earlier {
-            if before.era.is_none() || before.era != later.era {
+            if before.period.is_none() || before.period != later.period {
                 continue;
             }
             let both = held
@@ -73,7 +71,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
             if before.member != later.member && both > skew {
                 two.get_or_insert((before, lock));
             }
-            if is_after(scene, before, later) && later.t.saturating_add(skew) < lock.least {
+            if is_after(partition, before, later) && later.t.saturating_add(skew) < lock.least {
                 early.get_or_insert((before, lock));
             }
         }
@@ -84,7 +82,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
                 .into_iter()
                 .chain(renewals)
                 .collect();
-            found.push(scene.violation(Check::H2, life.span, text, excerpt));
+            found.push(partition.violation(Check::H2, record.span, text, excerpt));
         }
         if let Some((before, lock)) = early {
             let text = "a lock ended before its deadline";
@@ -92,7 +90,7 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
                 .into_iter()
                 .chain(lock.renewal)
                 .collect();
-            found.push(scene.violation(Check::H7, life.span, text, excerpt));
+            found.push(partition.violation(Check::H7, record.span, text, excerpt));
         }
         let before = at.checked_sub(1).and_then(|at| locks.get(at));
         if let Some(lock) = before.filter(|lock| lock.ran_out && later.t >= lock.deadline) {
@@ -101,9 +99,9 @@ pub fn check(scene: &Scene<'_>, life: &Life, lateness: &mut Lateness, found: &mu
     }
 }
 
-/// Whether the server took `later` after `before`, though it may have been answered first. The counts tell it, unless a leader
-/// before may have given `later`: it counted what the next one does not know of.
-fn is_after(scene: &Scene<'_>, before: &Granted, later: &Granted) -> bool {
-    later.count > before.count && !scene.failovers.within(later.sent, before.t)
-        || later.sent > before.t.saturating_add(scene.settings.skew)
+/// Returns true if the server took `later` after `before`, though it may have been answered first. The counts tell it, unless a
+/// leader before may have given `later`: it counted what the next one does not know of.
+fn is_after(partition: &SharePartition<'_>, before: &Granted, later: &Granted) -> bool {
+    later.count > before.count && !partition.failovers.within(later.sent, before.t)
+        || later.sent > before.t.saturating_add(partition.settings.skew)
 }

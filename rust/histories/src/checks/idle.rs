@@ -1,10 +1,10 @@
-//! When members were there and nothing was locked.
+//! Times in which members were there and nothing was locked.
 
 use std::collections::BTreeMap;
 
 use crate::event::{AckType, Name, Nanos, Outcome, What};
 use crate::intervals::Intervals;
-use crate::scene::Scene;
+use crate::share_partition::SharePartition;
 
 /// A time, longer than the bound, in which members were there and nothing was locked.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +16,21 @@ pub struct Idle {
 }
 
 /// The idle times of a share partition that are longer than the bound.
-pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
-    let presence = Presence::new(scene);
+pub fn idle_times(partition: &SharePartition<'_>) -> Vec<Idle> {
+    let presence = Presence::new(partition);
     let mut locks = Locks::default();
     let mut idle = Vec::new();
     // What an answer brings may have been locked from the request on.
-    let on_their_way: Intervals = scene
+    let on_their_way: Intervals = partition
         .grants()
         .map(|(_, t, grant)| (grant.sent, t))
         .collect();
     let mut since = Nanos::MIN;
-    let mut events: Vec<u32> = [&scene.events.grants[..], &scene.events.acks[..]].concat();
+    let mut events: Vec<u32> = [&partition.events.grants[..], &partition.events.acks[..]].concat();
     events.sort_unstable();
     for event in events {
-        let t = scene.event(event).t;
-        match scene.event(event).what {
+        let t = partition.event(event).t;
+        match partition.event(event).what {
             What::Grant(grant) => {
                 let from = since.max(locks.end());
                 idle.extend(presence.idle(from, t, Some(event)));
@@ -46,7 +46,7 @@ pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
             }
             What::Ack(ack) => {
                 let end = locks.end();
-                for range in scene.history.ranges_of(&ack) {
+                for range in partition.history.ranges_of(&ack) {
                     locks.acknowledge(
                         range.span.first,
                         range.span.last,
@@ -63,26 +63,26 @@ pub fn idle_times(scene: &Scene<'_>) -> Vec<Idle> {
         }
     }
     let from = since.max(locks.end());
-    idle.extend(presence.idle(from, scene.end, None));
+    idle.extend(presence.idle(from, partition.end, None));
     let outside = |idle: Idle| {
-        let parts = on_their_way.outside(idle.from, idle.to, scene.settings.within);
+        let parts = on_their_way.outside(idle.from, idle.to, partition.settings.within);
         parts.map(move |(from, to)| Idle { from, to, ..idle })
     };
     idle.into_iter().flat_map(outside).collect()
 }
 
-/// When members are there.
+/// Times in which members are there.
 struct Presence {
     within: Nanos,
-    /// From when to when, in order; the last may not have ended.
+    /// Start and end of each, in order; the last may not have ended.
     times: Vec<(Nanos, Nanos)>,
 }
 
 impl Presence {
-    fn new(scene: &Scene<'_>) -> Self {
-        let changes = scene
+    fn new(partition: &SharePartition<'_>) -> Self {
+        let changes = partition
             .members
-            .and_then(|members| members.present.get(&scene.topic));
+            .and_then(|members| members.present.get(&partition.topic));
         let changes = changes.map_or(&[][..], Vec::as_slice);
         let mut times: Vec<(Nanos, Nanos)> = Vec::new();
         let mut members = 0;
@@ -98,7 +98,7 @@ impl Presence {
             }
         }
         Self {
-            within: scene.settings.within,
+            within: partition.settings.within,
             times,
         }
     }
@@ -121,14 +121,14 @@ impl Presence {
 /// Records that may be locked.
 #[derive(Default)]
 struct Locks {
-    /// By first offset: the last, the member, the lock's length and its latest end.
+    /// Ranges by first offset: the last, the member, the lock's length and its latest end.
     held: BTreeMap<i64, (i64, Name, Nanos, Nanos)>,
-    /// How many records' locks end at each time.
+    /// Number of records whose locks end at each time.
     ends: BTreeMap<Nanos, usize>,
 }
 
 impl Locks {
-    /// When the last of them ends.
+    /// End of the last of them.
     fn end(&self) -> Nanos {
         self.ends
             .last_key_value()

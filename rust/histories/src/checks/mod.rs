@@ -7,5 +7,6 @@ pub mod counts;
 pub mod drained;
 pub mod holders;
 pub mod idle;
+pub mod leaders;
 pub mod start_offset;
 pub mod unknown;

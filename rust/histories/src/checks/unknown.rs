@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Nanos, Outcome, Span, What};
-use crate::life::{Acked, Granted, Life, may_have_passed};
-use crate::scene::Scene;
+use crate::record_events::{Acked, Granted, RecordEvents, may_have_passed};
+use crate::share_partition::SharePartition;
 use crate::violation::{Check, Violation};
 
-/// What the records show of each acknowledgement of unknown outcome, by its event.
+/// Evidence that the records show of each acknowledgement of unknown outcome, by its event.
 #[derive(Debug, Default)]
 pub struct Shown {
     acks: BTreeMap<u32, Evidence>,
@@ -21,7 +21,7 @@ pub struct Shown {
 /// fewer failovers lie between them.
 #[derive(Debug, Default)]
 struct Evidence {
-    /// When it was seen, and the event.
+    /// Time at which it was seen to have happened, and the event.
     happened: Option<(Nanos, u32)>,
     /// The delivery, and its record.
     did_not: Option<(Granted, Span)>,
@@ -29,22 +29,22 @@ struct Evidence {
 
 impl Shown {
     /// Takes in what a record shows.
-    pub fn note(&mut self, scene: &Scene<'_>, life: &Life) {
-        let Some(span) = life.span else {
+    pub fn note(&mut self, partition: &SharePartition<'_>, record: &RecordEvents) {
+        let Some(span) = record.span else {
             return;
         };
-        for ack in &life.ends {
-            let held = life.acknowledged(ack);
+        for ack in &record.ends {
+            let held = record.acknowledged(ack);
             let Some(held) = held.filter(|_| ack.outcome == Outcome::Unknown) else {
                 continue;
             };
             // Below the start offset it changes nothing, and may have happened to the other records.
-            let denies = !may_have_passed(scene, life, ack.event, ack.t);
-            let again = life
+            let denies = !may_have_passed(partition, record, ack.event, ack.t);
+            let again = record
                 .denied_by(ack)
-                .or_else(|| after_passed(scene, life, ack, held))
+                .or_else(|| after_passed(partition, record, ack, held))
                 .filter(|_| denies);
-            let ended = ended(scene, life, ack, held);
+            let ended = ended(partition, record, ack, held);
             let evidence = self.acks.entry(ack.event).or_default();
             if let Some(grant) = again
                 && evidence
@@ -58,109 +58,138 @@ impl Shown {
     }
 
     /// Finds those that happened and did not.
-    pub fn check(self, scene: &Scene<'_>, found: &mut Vec<Violation>) {
+    pub fn check(self, partition: &SharePartition<'_>, found: &mut Vec<Violation>) {
         for (ack, evidence) in self.acks {
             if let (Some((seen, happened)), Some((grant, span))) =
                 (evidence.happened, evidence.did_not)
-                && !scene.failovers.within(grant.sent, seen)
-                && !may_meet_unseen(scene, ack, grant.sent, seen)
+                && !partition.failovers.within(grant.sent, seen)
+                && !may_meet_unseen(partition, ack, grant.sent, seen)
             {
                 let text =
                     "one answer shows that an acknowledgement happened, another that it did not";
                 let excerpt = vec![ack, happened, grant.event];
-                found.push(scene.violation(Check::H6, Some(span), text, excerpt));
+                found.push(partition.violation(Check::H6, Some(span), text, excerpt));
             }
         }
     }
 }
 
-/// Whether an acknowledgement that is on its way may meet a delivery to its member that nobody saw.
-fn may_meet_unseen(scene: &Scene<'_>, ack: u32, from: Nanos, to: Nanos) -> bool {
-    match scene.event(ack).what {
-        What::Ack(ack) => scene.may_be_given_unseen(ack.member, from, to),
+/// Returns true if an acknowledgement that is on its way may meet a delivery to its member that nobody saw.
+fn may_meet_unseen(partition: &SharePartition<'_>, ack: u32, from: Nanos, to: Nanos) -> bool {
+    match partition.event(ack).what {
+        What::Ack(ack) => partition.may_be_given_unseen(ack.member, from, to),
         _ => false,
     }
 }
 
-/// Whether the record may have ended by `until` with an acknowledgement: it was confirmed, or its outcome is unknown and no
-/// delivery until then shows that it did not happen: one that is denied by a leader may be found by the next.
-pub fn may_have_ended(scene: &Scene<'_>, life: &Life, ack: &Acked, until: Nanos) -> bool {
+/// Returns true if the record may have ended by `until` with an acknowledgement: it was confirmed, or its outcome is unknown and
+/// no delivery until then shows that it did not happen. An acknowledgement that one leader denies may be found by the next.
+pub fn may_have_ended(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    ack: &Acked,
+    until: Nanos,
+) -> bool {
     let refuted = || {
-        life.denied_by(ack).is_some_and(|grant| {
+        record.denied_by(ack).is_some_and(|grant| {
             grant.t <= until
-                && !scene.failovers.within(grant.sent, until)
-                && !scene.may_be_given_unseen(ack.member, grant.sent, until)
+                && !partition.failovers.within(grant.sent, until)
+                && !partition.may_be_given_unseen(ack.member, grant.sent, until)
         })
     };
     ack.may_end() && ack.sent <= until && (ack.outcome == Outcome::Ok || !refuted())
 }
 
-/// Whether the record may have ended in an era by `until`, with any acknowledgement.
-pub fn may_have_ended_in(scene: &Scene<'_>, life: &Life, era: usize, until: Nanos) -> bool {
-    let mut ends = life.ends.iter();
-    ends.any(|ack| may_end_in(scene, life, ack, era, until))
+/// Returns true if the record may have ended in a period by `until`, with any acknowledgement.
+pub fn may_have_ended_in(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    period: usize,
+    until: Nanos,
+) -> bool {
+    let mut ends = record.ends.iter();
+    ends.any(|ack| may_end_in(partition, record, ack, period, until))
 }
 
-/// Whether it may have ended so with this one. One that left before the era may meet a delivery to its member within it.
-fn may_end_in(scene: &Scene<'_>, life: &Life, ack: &Acked, era: usize, until: Nanos) -> bool {
-    if scene.eras.at(ack.sent) == era {
-        return may_have_ended(scene, life, ack, until);
+/// Returns true if it may have ended in the period with this acknowledgement. One that left before the period may meet a delivery to
+/// its member within it.
+fn may_end_in(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    ack: &Acked,
+    period: usize,
+    until: Nanos,
+) -> bool {
+    if partition.periods.at(ack.sent) == period {
+        return may_have_ended(partition, record, ack, until);
     }
     let may_meet = || {
-        let mut grants = life.grants_of(ack.member).iter();
-        let from = scene.eras.get(era).map_or(Nanos::MAX, |era| era.from);
-        let is_within = |grant: &Granted| scene.eras.of(grant.sent, grant.t).contains(&era);
-        grants.any(is_within) || scene.may_be_given_unseen(ack.member, from, until)
+        let mut grants = record.grants_of(ack.member).iter();
+        let from = partition
+            .periods
+            .get(period)
+            .map_or(Nanos::MAX, |period| period.from);
+        let is_within =
+            |grant: &Granted| partition.periods.of(grant.sent, grant.t).contains(&period);
+        grants.any(is_within) || partition.may_be_given_unseen(ack.member, from, until)
     };
-    let is_late = ack.outcome == Outcome::Unknown && scene.eras.at(ack.sent) < era;
-    let may_be_within = scene.eras.of(ack.sent, ack.t).contains(&era);
+    let is_late = ack.outcome == Outcome::Unknown && partition.periods.at(ack.sent) < period;
+    let may_be_within = partition.periods.of(ack.sent, ack.t).contains(&period);
     ack.sent <= until && (may_be_within || is_late && may_meet())
 }
 
 /// The delivery of a record that the start offset had passed: if the acknowledgement explains that, the delivery denies it.
 fn after_passed<'a>(
-    scene: &Scene<'_>,
-    life: &'a Life,
+    partition: &SharePartition<'_>,
+    record: &'a RecordEvents,
     ack: &Acked,
     held: &Granted,
 ) -> Option<&'a Granted> {
-    let era = scene.eras.at(ack.sent);
-    let (passed, ..) = scene.eras.get(era)?.passed(life.first())?;
-    let since = passed.saturating_add(scene.settings.skew);
-    let from = life.grants.partition_point(|grant| grant.t < since);
-    let mut later = life.grants.iter().skip(from);
-    later.find(|grant| grant.sent >= since && grant.count > held.count && grant.era == Some(era))
+    let period = partition.periods.at(ack.sent);
+    let (passed, ..) = partition.periods.get(period)?.passed(record.first())?;
+    let since = passed.saturating_add(partition.settings.skew);
+    let from = record.grants.partition_point(|grant| grant.t < since);
+    let mut later = record.grants.iter().skip(from);
+    later.find(|grant| {
+        grant.sent >= since && grant.count > held.count && grant.period == Some(period)
+    })
 }
 
 /// The event that shows that the acknowledgement happened, and its time: the start offset passed the record, or a drain left
 /// it, and nothing else explains that.
-fn ended(scene: &Scene<'_>, life: &Life, ack: &Acked, held: &Granted) -> Option<(Nanos, u32)> {
-    let offset = life.first();
-    let number = scene.eras.at(ack.sent);
-    let era = scene.eras.get(number)?;
+fn ended(
+    partition: &SharePartition<'_>,
+    record: &RecordEvents,
+    ack: &Acked,
+    held: &Granted,
+) -> Option<(Nanos, u32)> {
+    let offset = record.first();
+    let number = partition.periods.at(ack.sent);
+    let period = partition.periods.get(number)?;
     // A reset that left the record out says nothing of what became of it.
-    if era.reset.is_some_and(|(_, start)| start > offset) {
+    if period.reset.is_some_and(|(_, start)| start > offset) {
         return None;
     }
-    let view = era.passed(offset).map(|(t, view, _)| (t, view));
-    let next = scene.drained.partition_point(|&(t, _)| t < ack.sent);
-    let drain = scene.drained.get(next).copied();
-    let drain = drain.filter(|&(t, _)| scene.eras.only(t, t) == Some(number));
+    let view = period.passed(offset).map(|(t, view, _)| (t, view));
+    let next = partition.drained.partition_point(|&(t, _)| t < ack.sent);
+    let drain = partition.drained.get(next).copied();
+    let drain = drain.filter(|&(t, _)| partition.periods.only(t, t) == Some(number));
     let (t, event) = [view, drain].into_iter().flatten().min()?;
-    let by_then = t.saturating_add(scene.settings.skew);
+    let by_then = t.saturating_add(partition.settings.skew);
     let ended_by_another = || {
-        let mut others = life.ends.iter().filter(|other| other.event != ack.event);
-        others.any(|other| may_end_in(scene, life, other, number, by_then))
+        let mut others = record.ends.iter().filter(|other| other.event != ack.event);
+        others.any(|other| may_end_in(partition, record, other, number, by_then))
     };
     let used_up = || {
-        let until = life.grants.iter().filter(|grant| grant.sent <= by_then);
+        let until = record.grants.iter().filter(|grant| grant.sent <= by_then);
         let highest = until.map(|grant| grant.count).max();
-        highest.is_some_and(|count| scene.may_be_used_up(count, held.sent, by_then))
+        highest.is_some_and(|count| partition.may_be_used_up(count, held.sent, by_then))
     };
-    let explained = scene.may_be_gone(offset) || ack.sent > t || used_up() || ended_by_another();
+    let explained =
+        partition.may_be_gone(offset) || ack.sent > t || used_up() || ended_by_another();
     // A drain that finds the record delivered again says nothing of this acknowledgement.
     let delivered_again = Some((t, event)) == drain
-        && life
+        && record
             .grants
             .iter()
             .any(|grant| grant.count > held.count && grant.t <= t);

@@ -1,4 +1,4 @@
-//! What is told of a violation is short, whatever the events are.
+//! Excerpts of a violation are short, whatever the events are.
 
 use super::lines::{ack, grant};
 use share_state_histories::{Reader, Settings, check};

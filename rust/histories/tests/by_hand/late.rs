@@ -1,6 +1,6 @@
-//! What nobody saw, and what comes too late to matter, breaks no promise.
+//! Events that nobody saw, or that come too late to matter, break no promise.
 
-use super::lines::{ack, checks, drained, found, grant, line, view};
+use super::lines::{ack, checks, drained, found, grant, in_order, line, view};
 use share_state_histories::Check;
 
 #[test]
@@ -239,4 +239,50 @@ fn h7_a_renewal_while_the_lock_holds_is_of_that_lock() {
     assert_eq!(story(500), [Check::H2, Check::H7]);
     // A later one may have found them below the start offset.
     assert_eq!(story(1200), []);
+}
+
+#[test]
+fn h1_who_no_longer_held_the_record_may_find_its_end_by_a_clock_ahead() {
+    // b's clock may be 50 ms ahead: it was given the record, and accepted it, before a's accept was answered.
+    let story = |lock: i64, beside: &[String]| {
+        let lines = vec![
+            grant(100, 110, "a", (0, 9), 1, lock),
+            ack(500, 510, "a", "[[0,9,1]]", "ok"),
+            grant(555, 556, "b", (0, 9), 2, 1000),
+            ack(557, 558, "b", "[[0,9,1]]", "ok"),
+        ];
+        checks(&in_order([&lines, beside].concat())).contains(&Check::H1)
+    };
+    // The lock of a has run out, a has released the record, or has gone.
+    let says = |kind| [ack(200, 210, "a", &format!("[[0,9,{kind}]]"), "ok")];
+    let gone = |t| [line(t, "gone", r#""member":"a""#)];
+    assert!(!story(460, &[]));
+    assert!(!story(30_000, &says(2)));
+    assert!(!story(30_000, &gone(510)));
+    // It held the record.
+    assert!(story(461, &[]));
+    assert!(story(30_000, &says(4)));
+    assert!(story(30_000, &gone(511)));
+}
+
+#[test]
+fn h1_and_h7_an_equal_count_does_not_tell_that_a_delivery_came_later() {
+    let story = |sent: i64| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            ack(200, 210, "a", "[[0,9,1]]", "ok"),
+            grant(sent, sent + 10, "b", (0, 9), 1, 30_000),
+        ])
+    };
+    // b's clock may be 50 ms ahead. The counts break another promise.
+    assert_eq!(story(240), [Check::H4]);
+    assert_eq!(story(261), [Check::H1, Check::H4]);
+    let held = |sent: i64| {
+        checks(&[
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            grant(sent, 5000, "a", (0, 9), 1, 30_000),
+        ])
+    };
+    assert_eq!(held(160), [Check::H4]);
+    assert_eq!(held(161), [Check::H4, Check::H7]);
 }

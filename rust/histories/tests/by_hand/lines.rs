@@ -1,6 +1,6 @@
 //! Lines of a history, and what the checker finds in them.
 
-use share_state_histories::{Check, Reader, Settings, check};
+use share_state_histories::{Check, Reader, Report, Settings, check};
 
 const PRODUCED: &str =
     r#"{"type":"produce","t":1000,"topic":"t","partition":0,"first":0,"last":9}"#;
@@ -52,6 +52,17 @@ pub fn reset(second: i64, start: i64, epoch: i64) -> String {
     line(second * 1000, "reset", &rest)
 }
 
+/// The lines in the order of their times.
+pub fn in_order(mut lines: Vec<String>) -> Vec<String> {
+    let time = |line: &String| {
+        let from = line.find(r#""t":"#).unwrap() + 4;
+        let digits = line[from..].split(',').next().unwrap();
+        digits.parse::<i64>().unwrap()
+    };
+    lines.sort_by_key(time);
+    lines
+}
+
 /// An answer that shows nothing, long afterwards: the history goes on until then.
 pub fn end() -> String {
     view(300_000, 300_000, r#""leader_epoch":0"#)
@@ -90,6 +101,15 @@ pub fn found(lines: &[String]) -> Vec<(Check, Vec<u32>)> {
 }
 
 fn found_with(settings: &Settings, lines: &[String]) -> Vec<(Check, Vec<u32>)> {
+    let violations = report(settings, lines).violations.into_iter();
+    let mut found: Vec<_> = violations
+        .map(|violation| (violation.check, violation.excerpt))
+        .collect();
+    found.sort();
+    found
+}
+
+pub fn report(settings: &Settings, lines: &[String]) -> Report {
     let mut reader = Reader::new();
     reader.line(PRODUCED.as_bytes()).unwrap();
     for line in lines {
@@ -97,14 +117,7 @@ fn found_with(settings: &Settings, lines: &[String]) -> Vec<(Check, Vec<u32>)> {
             .line(line.as_bytes())
             .unwrap_or_else(|error| panic!("{error}: {line}"));
     }
-    let report = check(&reader.finish(), settings);
-    let mut found: Vec<_> = report
-        .violations
-        .into_iter()
-        .map(|violation| (violation.check, violation.excerpt))
-        .collect();
-    found.sort();
-    found
+    check(&reader.finish(), settings)
 }
 
 pub fn checks(lines: &[String]) -> Vec<Check> {

@@ -5,11 +5,14 @@
     reason = "helpers of tests may fail loudly"
 )]
 
+mod beside;
 mod cut;
+mod edges;
 mod excerpts;
 mod going;
 mod instants;
 mod late;
+mod lateness;
 mod leaders;
 mod lines;
 mod not_a_history;

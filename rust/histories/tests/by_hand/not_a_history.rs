@@ -1,4 +1,4 @@
-//! What is no history: the line and the field are named.
+//! Input that is no history: the line and the field are named.
 
 use share_state_histories::Reader;
 

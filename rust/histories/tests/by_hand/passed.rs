@@ -44,6 +44,25 @@ fn h5_a_leader_that_has_a_successor_may_not_know_what_is_passed() {
 }
 
 #[test]
+fn h5_the_next_leader_knows_what_is_passed_but_for_what_was_used_up() {
+    // The first leader was asked when it had shown the start offset.
+    let story = |count: i64| {
+        let lines = [
+            view(50, 60, r#""leader_epoch":1"#),
+            grant(100, 110, "a", (0, 9), count, 500),
+            ack(200, 210, "a", "[[0,9,1]]", "unknown"),
+            start(1000, 10),
+            view(5000, 5010, r#""leader_epoch":1"#),
+            view(6000, 6010, r#""leader_epoch":2"#),
+            grant(8000, 8010, "b", (3, 3), count, 30_000),
+        ];
+        checks(&lines).contains(&Check::H5)
+    };
+    assert!(story(4));
+    assert!(!story(5));
+}
+
+#[test]
 fn h5_what_a_reset_leaves_out_is_not_delivered_and_not_shown() {
     let story = |shown: i64, sent: i64| {
         let epoch = format!(r#""start_offset":{shown},"state_epoch":2"#);

@@ -1,4 +1,4 @@
-//! Where a share partition starts: `share.auto.offset.reset`, resets, and answers on either side of one.
+//! Start of a share partition: `share.auto.offset.reset`, resets, and answers on either side of one.
 
 use share_state_histories::Check;
 

@@ -1,6 +1,6 @@
 //! H8 where other records are delivered meanwhile, after a reset, and where a record does not wait.
 
-use super::lines::{ack, checks, end, found, grant, line, reset, steadily, view};
+use super::lines::{ack, checks, end, found, grant, in_order, line, reset, steadily, view};
 use share_state_histories::Check;
 
 #[test]
@@ -15,6 +15,18 @@ fn a_record_that_later_ones_pass_over_waits_too_long() {
     // Record 0 is never delivered.
     assert_eq!(checks(&story(1..100)), [Check::H8]);
     assert_eq!(checks(&story(1..55)), []);
+    // Each leader has the bound for itself, and nobody knows which one gave the records before.
+    let taken_over = |at: usize, asked: i64| {
+        let mut story = story(1..100);
+        let seen = at as i64 * 1000 + 500;
+        story.insert(3 + 2 * at, view(seen, seen, r#""leader_epoch":2"#));
+        story.insert(0, view(asked, asked, r#""leader_epoch":1"#));
+        checks(&in_order(story))
+    };
+    assert_eq!(taken_over(80, 80_000), [Check::H8]);
+    assert_eq!(taken_over(20, 20_000), [Check::H8]);
+    assert_eq!(taken_over(50, 50_000), []);
+    assert_eq!(taken_over(80, 1), []);
     // Until it is.
     let mut delivered = story(1..55);
     delivered.push(grant(55_000, 55_010, "b", (0, 0), 1, 30_000));

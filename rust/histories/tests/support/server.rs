@@ -2,7 +2,7 @@
 
 mod whole;
 
-/// What the server does wrong, once, as soon as it can.
+/// Fault that the server makes, once, as soon as it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// An accepted record is available again.
@@ -42,7 +42,7 @@ enum State {
 struct Record {
     state: State,
     count: i64,
-    /// What another leader would find: the count, and whether the record ended.
+    /// State that another leader would find: the count, and true if the record ended.
     written: (i64, bool),
     confirmed: bool,
 }
@@ -55,9 +55,11 @@ pub struct Given {
     pub count: i64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Server {
     records: Vec<Record>,
+    /// True if another leader has taken over: then nothing is written, and no acknowledgement taken.
+    is_fenced: bool,
     pub start: i64,
     pub log_start: i64,
     pub leader_epoch: i64,
@@ -65,12 +67,12 @@ pub struct Server {
     pub limit: i64,
     pub lock: i64,
     pub fault: Option<Fault>,
-    /// Whether the fault was done.
+    /// True once the fault was done.
     pub is_done: bool,
-    /// From when on faults are done, and until when nothing is delivered.
+    /// Time from which faults are done.
     pub fault_from: i64,
     stalled_until: i64,
-    /// How long a stall lasts.
+    /// Length of a stall.
     pub stall: i64,
 }
 
@@ -78,6 +80,7 @@ impl Server {
     pub fn new(limit: i64, lock: i64, fault: Option<Fault>, fault_from: i64, stall: i64) -> Self {
         Self {
             records: Vec::new(),
+            is_fenced: false,
             start: 0,
             log_start: 0,
             leader_epoch: 3,
@@ -249,7 +252,7 @@ impl Server {
             .flat_map(|&(first, last, kind)| (first..=last).map(move |offset| (offset, kind)))
             .collect();
         let holds = |&(offset, _): &(i64, i64)| matches!(self.records[offset as usize].state, State::Acquired { member: holder, .. } if holder == member);
-        if !offsets.iter().all(holds) {
+        if self.is_fenced || !offsets.iter().all(holds) {
             return false;
         }
         let half = lost

@@ -12,17 +12,19 @@ use super::server::{Fault, Server};
 const MS: i64 = 1_000_000;
 /// Clocks of two clients are at most this far apart.
 const SKEW: i64 = 40 * MS;
+/// Time for which a member may take a leader for the one that leads when it does not any more.
+const MOST_LATE: i64 = 1000 * MS;
 
 /// A history that was made, and whether the fault took place.
 #[derive(Debug)]
 pub struct Story {
     /// Its lines.
     pub lines: Vec<String>,
-    /// Whether the fault was done.
+    /// True once the fault was done.
     pub is_done: bool,
 }
 
-/// What comes next.
+/// Events that come next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Produce,
@@ -71,13 +73,15 @@ enum Fate {
 pub struct World {
     chance: Chance,
     server: Server,
+    /// The leader before, and until when each member takes it for the leader.
+    before: Option<(Server, Vec<i64>)>,
     now: i64,
     steps: BinaryHeap<Reverse<(i64, u64, Step)>>,
     order: u64,
-    /// How far each member's clock goes ahead.
+    /// Time by which each member's clock goes ahead.
     clocks: Vec<i64>,
     alive: Vec<bool>,
-    /// What each is called: two may have one name.
+    /// Name of each, by its number: two may have one name.
     names: Vec<usize>,
     lines: Vec<(i64, usize, String)>,
     poison: i64,
@@ -100,6 +104,7 @@ impl World {
             .collect();
         let mut world = Self {
             server,
+            before: None,
             now: 0,
             steps: BinaryHeap::new(),
             order: 0,
@@ -185,6 +190,15 @@ impl World {
         }
     }
 
+    /// The leader that a member asks.
+    fn leader(&mut self, member: usize) -> &mut Server {
+        let hears = |hears: &Vec<i64>| hears.get(member).is_some_and(|&at| self.now < at);
+        match &mut self.before {
+            Some((before, times)) if hears(times) => before,
+            _ => &mut self.server,
+        }
+    }
+
     fn later(&mut self, delay: i64, step: Step) {
         self.order += 1;
         self.steps
@@ -227,10 +241,19 @@ impl World {
                 }
             }
             Step::View => self.view(),
-            Step::FailOver => self.server.fail_over(),
+            Step::FailOver => {
+                let before = self.server.fail_over();
+                // Some hear of it late.
+                let hears = self.names.iter().map(|_| {
+                    let late = if self.chance.once_in(2) { MOST_LATE } else { 0 };
+                    self.now + self.chance.below(late + 1)
+                });
+                self.before = Some((before, hears.collect()));
+            }
             Step::Retain => {
                 let from = (self.server.start + self.chance.below(6)).min(self.server.end());
                 self.server.retain(from);
+                self.before = None;
                 let line = format!(r#""type":"retained","topic":"t","partition":0,"from":{from}"#);
                 let seen = self.now + self.chance.within(0, 3000) * MS;
                 self.note(seen, line);
@@ -238,6 +261,7 @@ impl World {
             Step::Reset => {
                 let start = self.chance.within(0, self.server.end());
                 self.server.reset(start);
+                self.before = None;
                 let (start, epoch) = (self.server.start, self.server.state_epoch);
                 let line = format!(
                     r#""type":"reset","group":"g","topic":"t","partition":0,"start_offset":{start},"state_epoch":{epoch}"#

@@ -3,6 +3,8 @@
 //! The promises a caller relies on are those of POSIX and no more: bytes are durable after [`DiskFile::sync`], and a
 //! name (created, renamed or removed) is durable after [`Disk::sync_dir`] of the directory that holds it.
 
+#[cfg(target_os = "linux")]
+mod ahead;
 mod real;
 #[cfg(any(test, feature = "sim"))]
 pub(crate) mod sim;
@@ -13,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use real::RealDisk;
 
-/// One name in a directory.
+/// Name in a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     /// The name; bytes that are not UTF-8 are replaced, so such a name matches none of ours.
     pub name: String,
-    /// Whether it names a directory.
+    /// Set if it names a directory.
     pub is_dir: bool,
 }
 
@@ -26,6 +28,16 @@ pub(crate) struct Entry {
 pub(crate) trait Source: Read + Seek + Send {
     /// Its length at this moment, bytes; it may grow while it is read.
     fn length(&self) -> io::Result<u64>;
+}
+
+/// The way a file that is appended to gets its room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// By each append.
+    AsAppended,
+    /// Ahead, where the system can: zeros may follow what was appended, until [`DiskFile::truncate`] cuts them off. For files that are
+    /// not synced after each append: of a file that is, a torn append must end where the file ends.
+    Ahead,
 }
 
 /// A file open for appending.
@@ -45,7 +57,7 @@ pub(crate) trait Held: Send + Sync + fmt::Debug {
     fn release(&self);
 }
 
-/// Why a lock was not taken.
+/// Reason for which a lock was not taken.
 #[derive(Debug)]
 pub(crate) enum LockFailure {
     /// Somebody else has it; the process id is what the lock file says.
@@ -66,9 +78,9 @@ pub(crate) trait Disk: Send + Sync + fmt::Debug {
     /// Returns when the names in a directory are durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Makes an empty file, in place of one that is there.
-    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    fn create(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>>;
     /// Opens a file that is there for appending.
-    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
+    fn open_append(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>>;
     /// Writes the bytes of a file from `from` on once more where they are, so that the next sync writes them. After a sync that
     /// failed the operating system shows bytes that it takes for written, and they may not be.
     fn write_again(&self, path: &Path, from: u64) -> io::Result<()>;
@@ -87,7 +99,7 @@ pub(crate) trait Disk: Send + Sync + fmt::Debug {
 /// An operation on the disk that failed, as plain data that every waiter can be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoFailure {
-    /// What was tried, such as `sync`.
+    /// Operation that was tried, such as `sync`.
     pub operation: &'static str,
     /// The file or directory.
     pub path: PathBuf,
@@ -146,7 +158,7 @@ pub(crate) fn write_atomically(
 ) -> Result<(), IoFailure> {
     let path = dir.join(name);
     let draft = dir.join(format!("{name}{DRAFT_SUFFIX}"));
-    let mut file = disk.create(&draft).at("create", &draft)?;
+    let mut file = disk.create(&draft, Room::AsAppended).at("create", &draft)?;
     file.append(bytes).at("write", &draft)?;
     file.sync().at("sync", &draft)?;
     drop(file);

@@ -3,8 +3,11 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
-use super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
+#[cfg(target_os = "linux")]
+use super::ahead::AheadFile;
+use super::{Disk, DiskFile, Entry, Held, LockFailure, Room, Source};
 
 /// [`Disk`] on [`std::fs`].
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +38,18 @@ impl Source for File {
     }
 }
 
+/// The open lock file, until it is released.
 #[derive(Debug)]
-struct RealLock(File);
+struct RealLock(Mutex<Option<File>>);
 
 impl Held for RealLock {
     fn release(&self) {
-        // A lock belongs to the open file, which a forked child shares: closing it here would not free it. Nothing
-        // can be done about an error, and the end of the process frees the lock in any case.
-        let _ = self.0.unlock();
+        let file = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(file) = file {
+            // A lock belongs to the open file, which a forked child shares: closing it here would not free it. Nothing
+            // can be done about an error, and the end of the process frees the lock in any case.
+            let _ = file.unlock();
+        }
     }
 }
 
@@ -82,13 +89,20 @@ impl Disk for RealDisk {
         Ok(())
     }
 
-    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    fn create(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>> {
         // Append mode cannot be had together with truncation.
         File::create(path)?;
-        self.open_append(path)
+        self.open_append(path, room)
     }
 
-    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    fn open_append(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>> {
+        #[cfg(target_os = "linux")]
+        if room == Room::Ahead {
+            let file = OpenOptions::new().read(true).write(true).open(path)?;
+            return Ok(Box::new(AheadFile::new(file)?));
+        }
+        // Elsewhere a file has its room as it is appended to.
+        let _ = room;
         let file = OpenOptions::new().append(true).open(path)?;
         Ok(Box::new(RealFile(file)))
     }
@@ -148,7 +162,7 @@ impl Disk for RealDisk {
         file.set_len(0).map_err(LockFailure::Io)?;
         file.rewind().map_err(LockFailure::Io)?;
         writeln!(file, "{}", std::process::id()).map_err(LockFailure::Io)?;
-        Ok(Box::new(RealLock(file)))
+        Ok(Box::new(RealLock(Mutex::new(Some(file)))))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What administrators ask for: alter and delete offsets, delete groups; and what becomes of deleted topics.
+//! Operations of administrators: alter and delete offsets, delete groups, and remove deleted topics.
 
 use share_state_core::assignor::Assignment;
 use share_state_core::ids::TopicId;
@@ -6,7 +6,7 @@ use share_state_core::share_group::{AlteredPartition, Decision, DeletedTopic};
 use share_state_core::time::WallTime;
 
 use super::{GroupAnswer, ShareGroupStore};
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 impl ShareGroupStore {
     /// See [`decide_begin_alter_offsets`](share_state_core::share_group::ShareGroups::decide_begin_alter_offsets).

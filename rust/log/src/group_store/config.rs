@@ -2,7 +2,7 @@
 
 use share_state_core::share_group::Numbers;
 
-use crate::store::{ConfigError, SyncPolicy};
+use crate::config::{ConfigError, SyncPolicy};
 
 /// A configuration value of a group that cannot be used.
 pub type GroupConfigError = share_state_core::limits::ConfigError;
@@ -10,7 +10,7 @@ pub type GroupConfigError = share_state_core::limits::ConfigError;
 /// Settings of a [`ShareGroupStore`](crate::ShareGroupStore).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupStoreConfig {
-    /// When appended bytes are made durable. Default always.
+    /// Policy that says when appended bytes are made durable. Default always.
     pub sync: SyncPolicy,
     /// The broker's properties (`group.share.…`); what it lacks has Kafka's default.
     pub broker: Numbers,
@@ -19,8 +19,8 @@ pub struct GroupStoreConfig {
     pub segment_bytes: u64,
     /// Size in bytes from which on the log is rewritten when most of it is dead. Default 16 MiB.
     pub rewrite_bytes: u64,
-    /// Whether a damaged log is cut where its damage begins, which loses what was confirmed, instead of being refused. What was
-    /// cut is reported by [`Recovery::repaired`](crate::Recovery::repaired). Default false.
+    /// Lets a damaged log be cut where its damage begins, which loses what was confirmed, instead of being refused.
+    /// [`Recovery::repaired`](crate::Recovery::repaired) reports the bytes that were cut. Default false.
     pub repair: bool,
 }
 

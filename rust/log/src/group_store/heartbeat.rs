@@ -5,7 +5,7 @@ use share_state_core::share_group::{Heartbeat, HeartbeatAnswer, LEAVE_EPOCH, Uni
 use share_state_core::time::{LockTime, WallTime};
 
 use super::{GroupAnswer, ShareGroupStore};
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 impl ShareGroupStore {
     /// The share partitions whose state the caller initialises before this heartbeat.

@@ -26,19 +26,29 @@ use share_state_wire::group_record::{encode_key, encode_value};
 pub use config::{GroupConfigError, GroupStoreConfig};
 pub use sessions::Expired;
 
+use crate::config::SyncPolicy;
 use crate::counters::{Counters, Tally};
 use crate::disk::{Disk, Held, RealDisk};
+use crate::error::{OpenError, PoisonCause, StoreError};
 use crate::home::write_meta;
 use crate::journal::{Durability, Journal, Machine, Shared};
 use crate::mark::Marks;
 use crate::meta::{Meta, Noted, Torn};
-use crate::store::{Flusher, OpenError, PoisonCause, Recovery, StoreError, SyncPolicy};
+use crate::opener::Opener;
+use crate::store::{Flusher, Recovery};
 
 impl Machine for ShareGroups {
     type Record = GroupRecord;
 
-    fn encode(record: &GroupRecord) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError> {
-        Ok((encode_key(record)?, encode_value(&record.value)?))
+    fn append_key(record: &GroupRecord, out: &mut Vec<u8>) -> Result<(), WireError> {
+        out.append(&mut encode_key(record)?);
+        Ok(())
+    }
+
+    fn append_value(record: &GroupRecord, out: &mut Vec<u8>) -> Result<bool, WireError> {
+        let value = encode_value(&record.value)?;
+        out.extend_from_slice(value.as_deref().unwrap_or_default());
+        Ok(value.is_some())
     }
 
     fn replay(&mut self, _offset: i64, record: &GroupRecord) {
@@ -56,11 +66,11 @@ impl Machine for ShareGroups {
 pub struct Accepted<A> {
     /// The answer.
     pub answer: A,
-    /// For [`ShareGroupStore::wait`]; 0 when there is nothing to wait for.
+    /// Ticket for [`ShareGroupStore::wait`]; 0 when there is nothing to wait for.
     pub ticket: i64,
 }
 
-/// What a verb of the groups was answered: the groups may refuse, and a refusal too may rest on what is not yet durable.
+/// Answer of a verb of the groups: the groups may refuse, and a refusal too may rest on what is not yet durable.
 pub type GroupAnswer<A> = Accepted<Result<A, GroupError>>;
 
 /// The share groups, kept in Kafka's own log format in a directory.
@@ -78,7 +88,7 @@ pub struct ShareGroupStore {
     flusher: Option<Flusher>,
 }
 
-/// What the store's handle and its thread share.
+/// State that the store's handle and its thread share.
 #[derive(Debug)]
 struct Inner {
     disk: Arc<dyn Disk>,
@@ -88,7 +98,7 @@ struct Inner {
     recovery: Recovery,
     tally: Arc<Tally>,
     lock: Box<dyn Held>,
-    pid: u32,
+    opener: Opener,
     released: AtomicBool,
 }
 
@@ -128,7 +138,7 @@ impl ShareGroupStore {
         self.inner.journal.await_ticket(ticket)
     }
 
-    /// Whether [`Self::wait`] would return at once.
+    /// Returns `true` if [`Self::wait`] would return at once.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -163,13 +173,13 @@ impl ShareGroupStore {
         self.inner.close()
     }
 
-    /// What opening found and made good.
+    /// Result of opening: what was found and made good.
     #[must_use]
     pub fn recovery(&self) -> &Recovery {
         &self.inner.recovery
     }
 
-    /// What the store has done since it was opened.
+    /// Counters of the store since it was opened.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.inner.tally.counters()
@@ -204,7 +214,7 @@ impl ShareGroupStore {
         Ok(shared.machine.set_group_config(group, config))
     }
 
-    /// What `look` sees. Nothing is waited for; the ticket stands for what it rests on.
+    /// Returns what `look` sees. Nothing is waited for; the ticket stands for what it rests on.
     ///
     /// # Errors
     /// The store cannot be used.
@@ -260,13 +270,7 @@ impl ShareGroupStore {
     }
 
     fn check_process(&self) -> Result<(), StoreError> {
-        // Before any mutex: the child has only copies of those that other threads held.
-        let opened_by = self.inner.pid;
-        if std::process::id() == opened_by {
-            Ok(())
-        } else {
-            Err(StoreError::Forked { opened_by })
-        }
+        self.inner.opener.check()
     }
 }
 

@@ -15,13 +15,15 @@ use crate::checkpoint::{self, LogStarts};
 use crate::corrupt::CorruptKind;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, write_atomically};
+use crate::error::OpenError;
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
 use crate::journal::{Framing, Journal, Rewriting};
 use crate::layout::{CHECKPOINT_FILE, GROUP_TOPIC, group_dir};
 use crate::mark::Marks;
 use crate::meta::{Expected, Meta, Noted, Torn};
+use crate::opener::Opener;
 use crate::segment_log::{self, Checked, Found, Keep, Loaded, Log, RecordStart, SegmentLog};
-use crate::store::{OpenError, Recovery};
+use crate::store::Recovery;
 
 /// The log has one partition, in its own directory.
 const PARTITION: u32 = 0;
@@ -81,6 +83,7 @@ pub(super) fn open(
         Arc::clone(&disk),
         dir.clone(),
         config.segment_bytes,
+        config.sync.into(),
         &checked,
         Arc::clone(&tally),
     )?;
@@ -114,7 +117,7 @@ pub(super) fn open(
         recovery,
         tally,
         lock,
-        pid: std::process::id(),
+        opener: Opener::this_process(),
         released: AtomicBool::new(false),
     })
 }

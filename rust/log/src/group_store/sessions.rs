@@ -6,13 +6,13 @@ use share_state_core::share_group::ShareGroups;
 use share_state_core::time::{LockTime, WallTime};
 
 use super::{Accepted, ShareGroupStore};
-use crate::store::StoreError;
+use crate::error::StoreError;
 
 /// Members as (group, member), in the order in which their sessions ended.
 pub type Expired = Vec<(Arc<str>, Arc<str>)>;
 
 impl ShareGroupStore {
-    /// When [`Self::handle_timeout`] should be called at the latest. After opening that is at once.
+    /// Latest time at which [`Self::handle_timeout`] should be called. After opening that is at once.
     ///
     /// # Errors
     /// The store cannot be used.

@@ -3,11 +3,11 @@
 use share_state_core::offset::plus_saturating;
 use share_state_core::time::WallTime;
 use share_state_wire::WireError;
-use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
+use share_state_wire::record_batch::{Compression, NewRecord, append_marked_batch};
 
 use super::Machine;
+use crate::error::StoreError;
 use crate::segment_log::LEADER_EPOCH;
-use crate::store::StoreError;
 
 /// A group takes no more records once it has this many bytes of keys and values; Kafka's largest batch
 /// (`max.message.bytes`) less room for the frames.
@@ -20,59 +20,78 @@ pub(crate) const REQUEST_BYTES: usize = 64 << 20;
 /// About what a record takes beside its key and value.
 const FRAME_BYTES: usize = 10;
 
+/// More room than this is not kept for the records that come next, bytes.
+pub(super) const KEPT_BYTES: usize = 1 << 16;
+
+/// A group with at most this many bytes of keys and values is appended sooner than a thread is woken.
+const SHORT_BYTES: usize = 1 << 16;
+
+/// More than the batch of such a group takes, with the frames of records that have the shortest keys there are.
+pub(super) const SHORT_BATCH_BYTES: u64 = 4 * SHORT_BYTES as u64;
+
 /// The records of one decision, encoded before anything is changed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Records {
     records: Vec<Encoded>,
-    /// Of keys and values.
-    bytes: usize,
+    /// Keys and values, one after the other.
+    bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
 struct Encoded {
     timestamp: i64,
-    key: Vec<u8>,
-    value: Option<Vec<u8>>,
+    /// Lengths of the key and of the value.
+    key: usize,
+    value: Option<usize>,
 }
 
 impl Encoded {
-    fn bytes(&self) -> usize {
-        self.key.len() + self.value.as_ref().map_or(0, Vec::len)
+    const fn bytes(&self) -> usize {
+        self.key
+            + match self.value {
+                Some(value) => value,
+                None => 0,
+            }
     }
 }
 
 impl Records {
-    /// Encodes what must stand together in one batch.
-    pub fn encode<M: Machine>(records: &[M::Record], now: WallTime) -> Result<Self, StoreError> {
+    /// Encodes what must stand together in one batch, in the room of records that are done with.
+    pub fn encode<M: Machine>(
+        spare: Self,
+        records: &[M::Record],
+        now: WallTime,
+    ) -> Result<Self, StoreError> {
         if now.0 < 0 {
             // Within one batch timestamps are written as distances, and those of negative ones may not exist.
             return Err(StoreError::Timestamp { wall_ms: now.0 });
         }
-        let encoded = Self::encode_all::<M>(records, now).map_err(StoreError::Unwritable)?;
-        if encoded.bytes > REQUEST_BYTES {
-            return Err(StoreError::TooLarge {
-                bytes: encoded.bytes,
-                limit: REQUEST_BYTES,
-            });
+        let encoded = Self::encode_all::<M>(spare, records, now).map_err(StoreError::Unwritable)?;
+        let bytes = encoded.bytes.len();
+        if bytes > REQUEST_BYTES {
+            let limit = REQUEST_BYTES;
+            return Err(StoreError::TooLarge { bytes, limit });
         }
         Ok(encoded)
     }
 
     /// Encodes what may stand in several batches.
-    pub fn encode_all<M: Machine>(records: &[M::Record], now: WallTime) -> Result<Self, WireError> {
-        let mut encoded = Self {
-            records: Vec::with_capacity(records.len()),
-            bytes: 0,
-        };
+    pub fn encode_all<M: Machine>(
+        spare: Self,
+        records: &[M::Record],
+        now: WallTime,
+    ) -> Result<Self, WireError> {
+        let mut encoded = spare;
         for record in records {
-            let (key, value) = M::encode(record)?;
-            let record = Encoded {
+            let start = encoded.bytes.len();
+            M::append_key(record, &mut encoded.bytes)?;
+            let end_of_key = encoded.bytes.len();
+            let has_value = M::append_value(record, &mut encoded.bytes)?;
+            encoded.records.push(Encoded {
                 timestamp: now.0,
-                key,
-                value,
-            };
-            encoded.bytes += record.bytes();
-            encoded.records.push(record);
+                key: end_of_key - start,
+                value: has_value.then(|| encoded.bytes.len() - end_of_key),
+            });
         }
         Ok(encoded)
     }
@@ -84,11 +103,21 @@ impl Records {
 
     /// About what the records take in a log, bytes.
     pub fn log_bytes(&self) -> u64 {
-        (self.bytes + FRAME_BYTES * self.len()) as u64
+        (self.bytes.len() + FRAME_BYTES * self.len()) as u64
+    }
+
+    /// Their room, for records that come next.
+    pub fn into_spare(mut self) -> Self {
+        if self.bytes.capacity() > KEPT_BYTES {
+            return Self::default();
+        }
+        self.records.clear();
+        self.bytes.clear();
+        self
     }
 }
 
-/// What the batches of a log have in common.
+/// Compression and mark, which all batches of a log have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Framing {
     pub compression: Compression,
@@ -140,36 +169,50 @@ impl Group {
         self.records.len()
     }
 
+    /// Tells if its append takes no longer than a call of the system.
+    pub const fn is_short(&self) -> bool {
+        !self.is_whole && self.records.bytes.len() <= SHORT_BYTES
+    }
+
     pub const fn has_room_for(&self, more: &Records) -> bool {
-        !self.is_whole && self.records.bytes + more.bytes <= GROUP_BYTES
+        !self.is_whole && self.records.bytes.len() + more.bytes.len() <= GROUP_BYTES
     }
 
-    pub fn add(&mut self, mut more: Records) {
+    /// Takes records in, and returns their room.
+    pub fn add(&mut self, mut more: Records) -> Records {
         self.records.records.append(&mut more.records);
-        self.records.bytes += more.bytes;
+        self.records.bytes.append(&mut more.bytes);
+        more.into_spare()
     }
 
-    /// The bytes of the batch, or of the batches of a segment; and how many there are.
-    pub fn to_batches(&self, framing: Framing) -> Result<(Vec<u8>, usize), WireError> {
-        let mut rest = &self.records.records[..];
-        let (mut bytes, mut batches) = (Vec::new(), 0);
-        let mut base_offset = self.base_offset;
+    /// The room of a group that is written.
+    pub fn into_spare(self) -> Records {
+        self.records.into_spare()
+    }
+
+    /// Appends the bytes of the batch, or of the batches of a segment, to `out`. Returns how many there are.
+    pub fn append_batches(&self, framing: Framing, out: &mut Vec<u8>) -> Result<usize, WireError> {
+        let Framing { compression, mark } = framing;
+        let (mut rest, mut bytes) = (&self.records.records[..], &self.records.bytes[..]);
+        let (mut batches, mut base_offset) = (0, self.base_offset);
         while !rest.is_empty() {
             let (batch, later) = rest.split_at(if self.is_whole {
                 fitting(rest)
             } else {
                 rest.len()
             });
-            bytes.extend(encode(base_offset, framing, batch)?);
+            let (its, others) = bytes.split_at(batch.iter().map(Encoded::bytes).sum());
+            let records = new_records(batch, its);
+            append_marked_batch(out, base_offset, LEADER_EPOCH, mark, compression, records)?;
             base_offset = plus_saturating(base_offset, batch.len() as u64);
             batches += 1;
-            rest = later;
+            (rest, bytes) = (later, others);
         }
-        Ok((bytes, batches))
+        Ok(batches)
     }
 }
 
-/// How many of these records make one batch of the usual size; at least one.
+/// Number of these records that make one batch of the usual size; at least one.
 fn fitting(records: &[Encoded]) -> usize {
     let mut bytes = 0;
     let fits = |record: &&Encoded| {
@@ -179,15 +222,19 @@ fn fitting(records: &[Encoded]) -> usize {
     records.iter().take_while(fits).count().max(1)
 }
 
-fn encode(base_offset: i64, framing: Framing, records: &[Encoded]) -> Result<Vec<u8>, WireError> {
-    let records: Vec<_> = records
-        .iter()
-        .map(|record| NewRecord {
+/// The records whose keys and values these bytes are.
+fn new_records<'a>(
+    records: &'a [Encoded],
+    mut bytes: &'a [u8],
+) -> impl Iterator<Item = NewRecord<'a>> {
+    records.iter().map(move |record| {
+        let (key, rest) = bytes.split_at(record.key);
+        let (value, rest) = rest.split_at(record.value.unwrap_or(0));
+        bytes = rest;
+        NewRecord {
             timestamp: record.timestamp,
-            key: Some(&record.key),
-            value: record.value.as_deref(),
-        })
-        .collect();
-    let Framing { compression, mark } = framing;
-    encode_marked_batch(base_offset, LEADER_EPOCH, mark, compression, &records)
+            key: Some(key),
+            value: record.value.map(|_| value),
+        }
+    })
 }

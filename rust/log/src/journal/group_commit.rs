@@ -7,9 +7,11 @@
 use share_state_core::offset::plus_saturating;
 use share_state_core::time::WallTime;
 
-use super::group::{Group, Records};
+use super::group::{Group, KEPT_BYTES, Records, SHORT_BATCH_BYTES};
 use super::{Durability, Journal, Machine, Shared};
-use crate::store::{PoisonCause, StoreError, SyncPolicy};
+use crate::config::SyncPolicy;
+use crate::error::{PoisonCause, StoreError};
+use crate::segment_log::SegmentLog;
 use crate::sync::{Condvar, MutexGuard, PoisonError};
 
 impl<M> Shared<M> {
@@ -35,14 +37,15 @@ impl<M: Machine> Journal<M> {
         if records.is_empty() {
             return Ok(());
         }
-        let encoded = Records::encode::<M>(records, now)?;
+        let spare = std::mem::take(&mut shared.spare);
+        let encoded = Records::encode::<M>(spare, records, now)?;
         let next_offset = plus_saturating(shared.next_offset, records.len() as u64);
         if next_offset == i64::MAX {
             return Err(StoreError::OffsetEnd);
         }
         let bytes = encoded.log_bytes();
         match shared.groups.back_mut() {
-            Some(group) if group.has_room_for(&encoded) => group.add(encoded),
+            Some(group) if group.has_room_for(&encoded) => shared.spare = group.add(encoded),
             _ => shared
                 .groups
                 .push_back(Group::new(shared.next_offset, encoded)),
@@ -78,47 +81,95 @@ impl<M: Machine> Journal<M> {
                 return Err(poisoned);
             }
             if shared.led {
+                shared.waiting += 1;
                 shared = self
                     .round_end(shared.round_of(ticket))
                     .wait(shared)
                     .map_err(|_| self.fail(PoisonCause::Panic))?;
+                shared.waiting -= 1;
                 continue;
             }
-            shared.led = true;
-            shared.round += 1;
-            let round = shared.round;
-            let group = shared.groups.pop_front();
-            let end = group.as_ref().map_or(shared.appended, Group::next_offset);
-            drop(shared);
-            let leader = Leader { journal: self };
-            let written = self.write(group.as_ref(), durably);
-            drop(leader);
-            let mut panicked = false;
-            shared = self.shared.lock().unwrap_or_else(|poisoned| {
-                panicked = true;
-                poisoned.into_inner()
-            });
-            shared.led = false;
-            if panicked || written.is_err() {
-                // Every waiting thread must see the failure.
-                self.wake_all();
+            match self.lead(shared, None, ticket, durably)? {
+                Some(again) => shared = again,
+                None => return Ok(()),
             }
-            if panicked {
-                return Err(self.fail(PoisonCause::Panic));
-            }
-            written?;
-            shared.appended = end;
-            if durably {
-                shared.synced = end;
-            }
-            if end >= ticket {
-                // A woken thread finds the mutex free.
-                drop(shared);
-                self.wake(round);
-                return Ok(());
-            }
+        }
+    }
+
+    /// Leads a round for the records below `ticket`, if one short append is all that they need. Returns whether they are as durable
+    /// as the sync policy requires.
+    pub(super) fn append_at_once<'a>(
+        &'a self,
+        shared: MutexGuard<'a, Shared<M>>,
+        ticket: i64,
+    ) -> Result<bool, StoreError> {
+        if shared.reached(Durability::ByPolicy) >= ticket {
+            return Ok(true);
+        }
+        let is_short = |group: &Group| group.next_offset() >= ticket && group.is_short();
+        if shared.led
+            || self.sync == SyncPolicy::Always
+            || !shared.groups.front().is_some_and(is_short)
+        {
+            return Ok(false);
+        }
+        // Pruning may have it, or a thread that panicked with it.
+        let Ok(log) = self.log.try_lock() else {
+            return Ok(false);
+        };
+        if !log.has_room_for(SHORT_BATCH_BYTES) {
+            return Ok(false);
+        }
+        let left = self.lead(shared, Some(log), ticket, false)?;
+        Ok(left.is_none())
+    }
+
+    /// Leads a round, which writes the oldest group. Returns the mutex if some records below `ticket` are not in it.
+    fn lead<'a>(
+        &'a self,
+        mut shared: MutexGuard<'a, Shared<M>>,
+        log: Option<MutexGuard<'a, SegmentLog>>,
+        ticket: i64,
+        durably: bool,
+    ) -> Result<Option<MutexGuard<'a, Shared<M>>>, StoreError> {
+        shared.led = true;
+        shared.round += 1;
+        let round = shared.round;
+        let group = shared.groups.pop_front();
+        let end = group.as_ref().map_or(shared.appended, Group::next_offset);
+        drop(shared);
+        let leader = Leader { journal: self };
+        let written = self.write(log, group.as_ref(), durably);
+        drop(leader);
+        let mut panicked = false;
+        let mut shared = self.shared.lock().unwrap_or_else(|poisoned| {
+            panicked = true;
+            poisoned.into_inner()
+        });
+        shared.led = false;
+        if panicked || written.is_err() {
+            // Every waiting thread must see the failure.
+            self.wake_all();
+        }
+        if panicked {
+            return Err(self.fail(PoisonCause::Panic));
+        }
+        written?;
+        if let Some(group) = group {
+            shared.spare = group.into_spare();
+        }
+        shared.appended = end;
+        if durably {
+            shared.synced = end;
+        }
+        // Waking takes a call of the system, whether anybody waits or not. Who is not asleep yet sees this round's end.
+        let somebody_waits = shared.waiting > 0;
+        let left = (end < ticket).then_some(shared);
+        // Where nothing is left the mutex is free by now, for the threads that are woken.
+        if somebody_waits {
             self.wake(round);
         }
+        Ok(left)
     }
 
     /// The condition variable that signals the end of a round.
@@ -138,11 +189,20 @@ impl<M: Machine> Journal<M> {
     }
 
     /// Writes a group, and syncs if required.
-    fn write(&self, group: Option<&Group>, sync: bool) -> Result<(), StoreError> {
-        let mut log = self.log()?;
+    fn write(
+        &self,
+        log: Option<MutexGuard<'_, SegmentLog>>,
+        group: Option<&Group>,
+        sync: bool,
+    ) -> Result<(), StoreError> {
+        let mut log = match log {
+            Some(log) => log,
+            None => self.log()?,
+        };
         if let Some(group) = group {
-            let (bytes, batches) = group
-                .to_batches(self.framing)
+            let mut bytes = std::mem::take(&mut log.spare);
+            let batches = group
+                .append_batches(self.framing, &mut bytes)
                 .map_err(|error| self.fail(PoisonCause::Encode(error)))?;
             let offsets = group.base_offset()..group.next_offset();
             let appended = if group.is_whole() {
@@ -153,6 +213,10 @@ impl<M: Machine> Journal<M> {
             };
             appended.map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
             self.tally.batches(batches, group.len(), bytes.len());
+            if bytes.capacity() <= KEPT_BYTES {
+                bytes.clear();
+                log.spare = bytes;
+            }
         }
         if sync {
             log.sync()

@@ -18,12 +18,13 @@ use std::sync::{Arc, OnceLock};
 
 use share_state_wire::WireError;
 
+use crate::config::SyncPolicy;
 use crate::counters::Tally;
 use crate::end_note::LogEnd;
+use crate::error::{PoisonCause, StoreError};
 use crate::segment_log::{RecordStart, SegmentLog};
-use crate::store::{PoisonCause, StoreError, SyncPolicy};
 use crate::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use group::Group;
+use group::{Group, Records};
 
 pub(crate) use group::Framing;
 #[cfg(test)]
@@ -34,8 +35,10 @@ pub(crate) use rewriting::Rewriting;
 pub(crate) trait Machine: fmt::Debug {
     /// A record.
     type Record;
-    /// The key and the value of a record, as bytes.
-    fn encode(record: &Self::Record) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError>;
+    /// Appends the bytes of a record's key.
+    fn append_key(record: &Self::Record, out: &mut Vec<u8>) -> Result<(), WireError>;
+    /// Appends the bytes of a record's value; `false` is the null value.
+    fn append_value(record: &Self::Record, out: &mut Vec<u8>) -> Result<bool, WireError>;
     /// Applies the record at `offset` of the log.
     fn replay(&mut self, offset: i64, record: &Self::Record);
     /// Records whose replay gives this state, for a log that is rewritten.
@@ -44,10 +47,10 @@ pub(crate) trait Machine: fmt::Debug {
     }
 }
 
-/// What an answer waits for.
+/// Durability that an answer waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// What the sync policy requires.
+    /// As the sync policy requires.
     ByPolicy,
     /// A sync, whatever the policy.
     OnDisk,
@@ -59,14 +62,14 @@ pub(crate) struct Journal<M> {
     shared: Mutex<Shared<M>>,
     /// Signalled when an even, or an odd, round of the group commit has ended.
     round_ended: [Condvar; 2],
-    /// Locked only by the leader and by pruning, and never together with `shared`.
+    /// Locked only by the leader and by pruning. Nobody waits for it with `shared` locked, nor for `shared` with it locked.
     log: Mutex<SegmentLog>,
     sync: SyncPolicy,
     framing: Framing,
     tally: Arc<Tally>,
     /// Common to all partitions of the store.
     poison: Arc<OnceLock<Arc<PoisonCause>>>,
-    /// Of a log that is rewritten.
+    /// Recorder of the records that begin a log that is rewritten.
     record_start: Recording,
 }
 
@@ -79,7 +82,7 @@ impl fmt::Debug for Recording {
     }
 }
 
-/// What the mutex guards.
+/// State that the mutex guards.
 #[derive(Debug)]
 pub(crate) struct Shared<M> {
     pub machine: M,
@@ -90,12 +93,16 @@ pub(crate) struct Shared<M> {
     appended: i64,
     /// Records below this offset are on disk.
     synced: i64,
-    /// Whether a thread is writing a group.
+    /// Set while a thread writes a group.
     led: bool,
     /// Number of the current round, or of the last one.
     round: u64,
+    /// Threads that wait for the end of a round.
+    waiting: usize,
+    /// The room of records that were written.
+    spare: Records,
     closed: bool,
-    /// For a log that is rewritten.
+    /// Sizes of a log that is rewritten.
     rewriting: Option<Rewriting>,
 }
 
@@ -134,6 +141,8 @@ impl<M: Machine> Journal<M> {
                 synced: next_offset,
                 led: false,
                 round: 0,
+                waiting: 0,
+                spare: Records::default(),
                 closed: false,
                 rewriting: None,
             }),
@@ -165,7 +174,15 @@ impl<M: Machine> Journal<M> {
         self.wait(shared, ticket, Durability::ByPolicy)
     }
 
-    /// Whether [`Self::await_ticket`] returns at once.
+    /// As [`Self::await_ticket`] where that takes one short append at most. Returns `false` where a sync, a new segment or another
+    /// thread would have to be waited for.
+    pub fn await_ticket_at_once(&self, ticket: i64) -> Result<bool, StoreError> {
+        let shared = self.lock()?;
+        let ticket = ticket.min(shared.ticket());
+        self.append_at_once(shared, ticket)
+    }
+
+    /// Returns `true` if [`Self::await_ticket`] returns at once.
     pub fn has_reached(&self, ticket: i64) -> Result<bool, StoreError> {
         let shared = self.lock()?;
         let ticket = ticket.min(shared.ticket());
@@ -187,10 +204,13 @@ impl<M: Machine> Journal<M> {
         self.wait(shared, ticket, Durability::OnDisk)
     }
 
-    /// The end of the log. Call it only on a closed journal, whose end is final.
+    /// Cuts the file off at the end of the log, and returns that end. Call it only on a closed journal, whose end is final.
     pub fn end(&self) -> Result<LogEnd, StoreError> {
         self.healthy()?;
-        Ok(self.log()?.end())
+        let mut log = self.log()?;
+        log.finish()
+            .map_err(|failure| self.fail(PoisonCause::Io(failure)))?;
+        Ok(log.end())
     }
 
     /// The end of a log up to which all is on disk.
@@ -200,16 +220,22 @@ impl<M: Machine> Journal<M> {
         Ok(log.end())
     }
 
-    /// Returns once no thread writes. Call it only on a closed or poisoned journal, where no thread starts to write.
+    /// Returns once no thread writes, and closes the file of the log. Call it only on a closed or poisoned journal, where no thread
+    /// starts to write.
     pub fn quiesce(&self) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.closed = true;
         while shared.led {
+            shared.waiting += 1;
             shared = self
                 .round_end(shared.round)
                 .wait(shared)
                 .unwrap_or_else(PoisonError::into_inner);
+            shared.waiting -= 1;
         }
+        drop(shared);
+        let log = self.log.lock();
+        log.unwrap_or_else(PoisonError::into_inner).release();
     }
 
     /// The machine, unless the store is closed or poisoned.

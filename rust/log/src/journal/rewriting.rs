@@ -13,7 +13,7 @@ use super::{Machine, Shared};
 /// A log is rewritten when it is this many times as large as what lives.
 const TIMES: u64 = 4;
 
-/// When to rewrite a log.
+/// Sizes that decide when a log is rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rewriting {
     /// A log that is smaller stays as it is, bytes.
@@ -47,7 +47,7 @@ impl<M: Machine> Shared<M> {
     pub(super) fn rewrite(&mut self, now: WallTime) {
         let live = self.machine.live();
         // They were encoded before, each for itself.
-        let Ok(records) = Records::encode_all::<M>(&live, now) else {
+        let Ok(records) = Records::encode_all::<M>(Records::default(), &live, now) else {
             return;
         };
         let next_offset = plus_saturating(self.next_offset, records.len() as u64);

@@ -1,4 +1,4 @@
-//! Which round a thread waits for, what fits into a group, and who is woken.
+//! Rounds that threads wait for, sizes of groups, and threads that are woken.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -21,15 +21,20 @@ struct Sizes;
 impl Machine for Sizes {
     type Record = usize;
 
-    fn encode(size: &usize) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError> {
-        Ok((vec![0; *size], None))
+    fn append_key(size: &usize, out: &mut Vec<u8>) -> Result<(), WireError> {
+        out.resize(out.len() + size, 0);
+        Ok(())
+    }
+
+    fn append_value(_: &usize, _: &mut Vec<u8>) -> Result<bool, WireError> {
+        Ok(false)
     }
 
     fn replay(&mut self, _: i64, _: &usize) {}
 }
 
 fn records(sizes: &[usize]) -> Records {
-    Records::encode_all::<Sizes>(sizes, WallTime(0)).unwrap()
+    Records::encode_all::<Sizes>(Records::default(), sizes, WallTime(0)).unwrap()
 }
 
 fn group(base_offset: i64, next_offset: i64) -> Group {
@@ -50,6 +55,7 @@ fn journal(disk: &SimDisk, sync: SyncPolicy) -> Journal<Sizes> {
         Arc::new(disk.clone()),
         dir.to_owned(),
         1 << 20,
+        sync.into(),
         &Checked::default(),
         Arc::clone(&tally),
     )
@@ -69,6 +75,8 @@ fn a_thread_waits_for_the_round_that_writes_its_records() {
         synced: 5,
         led: true,
         round: 7,
+        waiting: 0,
+        spare: Records::default(),
         closed: false,
         rewriting: None,
     };
@@ -102,9 +110,8 @@ fn a_group_takes_records_up_to_its_size_and_no_byte_more() {
 fn all_that_lives_is_written_in_batches_of_the_usual_size() {
     let batches = |sizes: &[usize]| {
         Group::whole(0, records(sizes))
-            .to_batches(FRAMING)
+            .append_batches(FRAMING, &mut Vec::new())
             .unwrap()
-            .1
     };
     assert_eq!(batches(&[GROUP_BYTES - 3, 3]), 1);
     assert_eq!(batches(&[GROUP_BYTES - 3, 3, 1]), 2);
@@ -113,8 +120,9 @@ fn all_that_lives_is_written_in_batches_of_the_usual_size() {
 
 #[test]
 fn a_decision_takes_bytes_up_to_its_bound_and_no_byte_more() {
-    let encoded =
-        |sizes: &[usize]| Records::encode::<Sizes>(sizes, WallTime(0)).map(|all| all.len());
+    let encoded = |sizes: &[usize]| {
+        Records::encode::<Sizes>(Records::default(), sizes, WallTime(0)).map(|all| all.len())
+    };
     assert_eq!(encoded(&[1, REQUEST_BYTES - 1]), Ok(2));
     assert_eq!(
         encoded(&[1, REQUEST_BYTES]),
@@ -187,7 +195,7 @@ fn who_wants_quiet_waits_for_the_thread_that_writes() {
     assert_eq!(writer.join().unwrap(), Ok(()));
 }
 
-/// Who waits is asleep, for the mutex under which it took in its record is free while another thread leads.
+/// A thread that waits is asleep, for the mutex under which it took in its record is free while another thread leads.
 #[test]
 fn a_leader_that_panics_poisons_the_journal_and_wakes_who_waits() {
     let journal = Arc::new(journal(&SimDisk::default(), SyncPolicy::Always));
@@ -218,8 +226,8 @@ fn a_leader_that_panics_poisons_the_journal_and_wakes_who_waits() {
 
 const WAITING: usize = 6;
 
-/// One thread leads, and waits for the log, which the test holds; the others are asleep, because a thread frees the mutex under
-/// which it took in its record only when it leads or sleeps.
+/// The thread that leads waits for the log, which the test holds; the others are asleep, because a thread frees the
+/// mutex under which it took in its record only when it leads or sleeps.
 #[test]
 fn all_who_wait_hear_of_a_write_that_failed() {
     let disk = SimDisk::default();

@@ -1,4 +1,4 @@
-//! Where the logs of state partitions begin and end, for a reader that comes again and reads on.
+//! Begin and end of the logs of state partitions, for a reader that comes again and reads on.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{Finding, ScanError};
 use crate::disk::{Disk, RealDisk};
 use crate::layout::parse_segment_name;
 
-/// What of one state partition lies under a path.
+/// Begin and end of the log of one state partition under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogEnds {
     /// State partition.
@@ -19,8 +19,8 @@ pub struct LogEnds {
     pub next_offset: i64,
 }
 
-/// Where the logs under `path` begin and end, in order of state partition. Reads the last segment of each; what is torn or
-/// damaged there ends no log before its last whole batch, and is reported by [`super::scan`].
+/// Finds where the logs under `path` begin and end, in order of state partition. Reads the last segment of each; what
+/// is torn or damaged there ends no log before its last whole batch, and is reported by [`super::scan`].
 ///
 /// # Errors
 /// There is no such path, or nothing of the state topic under it, or the disk fails.

@@ -1,11 +1,11 @@
-//! What a reader has to say besides the records.
+//! Findings of a reader, which it tells besides the records.
 
 use core::fmt;
 use std::path::PathBuf;
 
 use crate::corrupt::{CorruptLog, TornTail};
 use crate::disk::IoFailure;
-use crate::store::Progress;
+use crate::progress::Progress;
 
 /// Something that could not be read, or that should not be so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,15 @@ pub enum Finding {
     Damage {
         /// State partition.
         partition: u32,
-        /// Where and what.
+        /// Damage and its place.
+        corrupt: CorruptLog,
+    },
+    /// Records are missing between batches of a broker's log, each of which is whole: as where compaction was set by mistake.
+    /// A store's log has none, so there it is damage.
+    Hole {
+        /// State partition.
+        partition: u32,
+        /// Place and number of the missing records.
         corrupt: CorruptLog,
     },
 }
@@ -26,11 +34,15 @@ impl fmt::Display for Finding {
         match self {
             Self::TornTail(torn) => torn.fmt(f),
             Self::Damage { corrupt, .. } => corrupt.fmt(f),
+            Self::Hole { corrupt, .. } => write!(
+                f,
+                "{corrupt}, as where the state topic was compacted (cleanup.policy) or a segment was left out"
+            ),
         }
     }
 }
 
-/// Why a path was not read, or not to its end.
+/// Reason for which a path was not read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScanError {
     /// There is nothing of the state topic: no `__share_group_state-N` folder, and not a `.log` file.

@@ -17,9 +17,9 @@ use share_state_wire::state_record::{RecordDecoder, Seen};
 use super::locate::Target;
 use super::{AsOf, Finding, Scan, ScanError, scan};
 use crate::corrupt::{CorruptKind, CorruptLog};
-use crate::store::Progress;
+use crate::progress::Progress;
 
-/// One share partition's state.
+/// State of one share partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedState {
     /// State partition that holds it.
@@ -30,16 +30,16 @@ pub struct FoldedState {
     pub state: ShareGroupOffset,
 }
 
-/// What a log tells.
+/// States that a log gives, with what could not be read and what was odd.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folded {
     /// The states, ordered by key; deleted ones are absent.
     pub states: Vec<FoldedState>,
-    /// What could not be read. The states of those partitions may be wrong.
+    /// Parts that could not be read. The states of those partitions may be wrong.
     pub findings: Vec<Finding>,
-    /// What is odd and was folded as Kafka does, at most [`Folded::MAX_NOTES`].
+    /// Records that are odd and were folded as Kafka does, at most [`Folded::MAX_NOTES`].
     pub notes: Vec<Note>,
-    /// How much was odd.
+    /// Number of odd records, those beyond that limit included.
     pub notes_total: u64,
     /// Records folded.
     pub records: u64,
@@ -61,7 +61,7 @@ pub struct Note {
     pub offset: i64,
     /// The share partition.
     pub key: SharePartitionKey,
-    /// What is odd.
+    /// Oddity of the record.
     pub kind: NoteKind,
 }
 
@@ -206,7 +206,7 @@ impl Folded {
     }
 }
 
-/// What is to be told of a record that cannot be read: its key is missing, or what is wrong with its bytes.
+/// Finding about a record that cannot be read: its key is missing, or its bytes are wrong.
 pub(super) fn unreadable(
     partition: u32,
     segment: PathBuf,

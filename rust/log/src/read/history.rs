@@ -10,9 +10,9 @@ use share_state_wire::state_record::Decoded;
 
 use super::fold::unreadable;
 use super::{AsOf, Finding, LogRecord, Scan, ScanError, scan};
-use crate::store::Progress;
+use crate::progress::Progress;
 
-/// Which share partitions, and which offset of theirs, to tell of; by default all.
+/// Filter of share partitions and of offsets of theirs to tell of; by default all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HistoryFilter {
     /// Only this group.
@@ -26,7 +26,7 @@ pub struct HistoryFilter {
 }
 
 impl HistoryFilter {
-    /// Whether rows of `key` are wanted.
+    /// Returns `true` if rows of `key` are wanted.
     #[must_use]
     pub fn takes_key(&self, key: &SharePartitionKey) -> bool {
         self.group
@@ -40,7 +40,7 @@ impl HistoryFilter {
                 .is_none_or(|partition| key.partition == partition)
     }
 
-    /// Whether `row`, of a key that is wanted, is wanted.
+    /// Returns `true` if `row`, of a key that is wanted, is wanted.
     #[must_use]
     pub fn takes_row(&self, row: &HistoryRow) -> bool {
         match (self.offset, row.range) {
@@ -109,13 +109,13 @@ impl HistoryScan {
         }
     }
 
-    /// What could not be read so far. The rows of those state partitions may be wrong from there on.
+    /// Findings so far: what could not be read. The rows of those state partitions may be wrong from there on.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
         [self.scan.findings(), &self.damage].concat()
     }
 
-    /// How far the reading is; see [`Scan::progress`].
+    /// Progress of the reading; see [`Scan::progress`].
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.scan.progress()

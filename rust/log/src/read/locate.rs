@@ -1,4 +1,4 @@
-//! From a path to the segments under it.
+//! Search for the segments under a path.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ pub(super) struct Target {
     pub name: Arc<str>,
     /// Bytes when the names were read.
     pub length: u64,
-    /// Whether it is the first of its partition.
+    /// Set if it is the first of its partition.
     pub is_first: bool,
-    /// Whether it is the last of its partition.
+    /// Set if it is the last of its partition.
     pub is_last: bool,
-    /// What is known of the log.
+    /// Facts about the log from the meta file.
     pub noted: NotedLog,
 }
 
@@ -113,7 +113,7 @@ fn folder(
     segments(disk, dir, partition, &names, &noted)
 }
 
-/// Where a log without records ends.
+/// End of a log without records.
 const NOTHING: LogEnd = LogEnd {
     segment: 0,
     bytes: 0,

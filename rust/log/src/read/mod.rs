@@ -30,11 +30,11 @@ pub use history::{HistoryFilter, HistoryScan, LoggedRow, history, history_as_of}
 
 use crate::disk::{Disk, RealDisk};
 use crate::layout::parse_segment_name;
-use crate::store::Progress;
+use crate::progress::Progress;
 use locate::Target;
 use segment::{OpenSegment, Outcome};
 
-/// One record of a state log, as it stands there.
+/// Record of a state log, as it stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogRecord {
     /// State partition: the number in the folder's name, or 0 for a segment outside such a folder.
@@ -124,7 +124,7 @@ impl Scan {
         Self { as_of, ..self }
     }
 
-    /// What could not be read so far.
+    /// Findings so far: what could not be read.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -136,7 +136,7 @@ impl Scan {
         self.findings
     }
 
-    /// How far the reading is, by whole segments. The totals are those at the beginning: a writer may add to them.
+    /// Progress of the reading, by whole segments. The totals are those at the beginning: a writer may add to them.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let within = self.current.as_ref().map_or(0, OpenSegment::bytes_done);

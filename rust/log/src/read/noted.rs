@@ -1,4 +1,4 @@
-//! What the meta file of a store tells a reader of one of its logs. A broker's directory has none, and then nothing is known.
+//! Meta file of a store, for a reader of one of its logs. A broker's directory has none, and then nothing is known.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::meta::{Expected, Meta};
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NotedLog {
-    /// What is to be expected of the log.
+    /// Facts to be expected of the log.
     pub expected: Expected,
     source: Option<(PathBuf, Arc<Meta>)>,
 }
@@ -22,7 +22,7 @@ impl NotedLog {
         source: None,
     };
 
-    /// For the log in a state partition's directory.
+    /// Reads the meta file for the log in a state partition's directory.
     pub fn of(disk: &dyn Disk, dir: &Path, partition: u32) -> Self {
         let above = dir.join("..");
         let home = match dir.parent() {
@@ -40,7 +40,7 @@ impl NotedLog {
         }
     }
 
-    /// For one segment of that log that is read by itself.
+    /// Narrows the facts to one segment of that log that is read by itself.
     pub fn for_segment(self, base_offset: Option<i64>) -> Self {
         match (self.expected.end, base_offset) {
             (Some(end), Some(base_offset)) if base_offset >= end.segment => self,
@@ -55,7 +55,7 @@ impl NotedLog {
         }
     }
 
-    /// Whether the meta file is as it was. A writer that has come since may have done anything to the log.
+    /// Returns `true` if the meta file is as it was. A writer that has come since may have done anything to the log.
     pub fn is_current(&self, disk: &dyn Disk) -> bool {
         match &self.source {
             None => true,

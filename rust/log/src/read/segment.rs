@@ -9,7 +9,7 @@ use share_state_wire::record_batch::{Limits, RecordView};
 
 use super::locate::Target;
 use super::{Finding, ScanError};
-use crate::batch_reader::{Bad, BadCause, BatchReader, Step};
+use crate::batch_reader::{Bad, BatchReader, Step};
 use crate::budget::Budget;
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, Disk, IoFailure};
@@ -19,9 +19,9 @@ use crate::meta::Expected;
 use crate::segment_log::{ends_elsewhere, out_of_order};
 use crate::tail::{self, After, Verdict};
 
-/// What a step brought.
+/// Outcome of a step.
 pub(super) enum Outcome {
-    /// So many records of a batch.
+    /// Number of records of a batch.
     Batch(usize),
     /// Something without records: a batch of markers, or damage.
     Passed,
@@ -29,15 +29,18 @@ pub(super) enum Outcome {
     End,
 }
 
+/// Looks at one place, beside a writer. A batch is put in its place in one go, so two are enough as a rule.
+const RETRIES: u32 = 8;
+
 /// A segment that is being read.
 pub(super) struct OpenSegment {
     target: Target,
     reader: BatchReader,
-    /// For searches after damage, over the whole segment.
+    /// Budget for searches after damage, over the whole segment.
     budget: Budget,
-    /// The tail that was looked at again because a writer had added to it.
-    retried: Option<u64>,
-    /// Whether it was told that a batch is of another store: seldom is one alone.
+    /// The place that was last looked at again because a writer had added to it, and how often.
+    retried: (u64, u32),
+    /// Set once it was told that a batch is of another store: seldom is one alone.
     is_foreign: bool,
 }
 
@@ -70,7 +73,7 @@ impl OpenSegment {
             target,
             reader,
             budget,
-            retried: None,
+            retried: (0, 0),
             is_foreign: false,
         };
         // The last one may be empty: a broker makes it so.
@@ -104,7 +107,14 @@ impl OpenSegment {
         };
         let base_offset = batch.header.base_offset;
         if let Some(kind) = expected.and_then(|expected| out_of_order(expected, base_offset)) {
-            self.damage(position, kind, findings);
+            let is_hole = matches!(kind, CorruptKind::OffsetGap { .. })
+                && self.target.noted.expected.mark.is_none();
+            let (partition, corrupt) = (self.target.partition, self.corrupt(position, kind));
+            findings.push(if is_hole {
+                Finding::Hole { partition, corrupt }
+            } else {
+                Finding::Damage { partition, corrupt }
+            });
         }
         let mut foreign = false;
         if !self.is_foreign
@@ -167,22 +177,11 @@ impl OpenSegment {
         expected: &mut Option<i64>,
         findings: &mut Vec<Finding>,
     ) -> Result<Outcome, ScanError> {
-        let Self {
-            target,
-            reader,
-            budget,
-            retried,
-            ..
-        } = self;
-        let path = &target.path;
-        if bad.cause == BadCause::CutOff
-            && *retried != Some(bad.position)
-            && reader.has_grown().at("read", path)?
-        {
-            *retried = Some(bad.position);
-            reader.resume_at(bad.position).at("read", path)?;
+        if self.has_changed(bad)? {
             return Ok(Outcome::Passed);
         }
+        let Self { target, reader, .. } = self;
+        let path = &target.path;
         let least = expected.unwrap_or(0);
         let mut known = target.noted.expected;
         if !known.may_be_torn(least) && !target.noted.is_current(disk) {
@@ -201,7 +200,19 @@ impl OpenSegment {
         } else {
             Verdict::Damage(tail::kind(bad))
         };
+        // A writer may have come between the two looks.
+        if self.has_changed(bad)? {
+            return Ok(Outcome::Passed);
+        }
+        let Self {
+            target,
+            reader,
+            budget,
+            ..
+        } = self;
+        let path = &target.path;
         match verdict {
+            Verdict::Room => Ok(Outcome::End),
             Verdict::Torn => {
                 findings.push(Finding::TornTail(TornTail {
                     partition: target.partition,
@@ -229,14 +240,37 @@ impl OpenSegment {
         }
     }
 
+    /// Looks again at bad bytes of the last segment. Where a writer has changed them, they are read again: a few times at most, in case
+    /// somebody changes them without end.
+    fn has_changed(&mut self, bad: &Bad) -> Result<bool, ScanError> {
+        let path = &self.target.path;
+        let (position, times) = self.retried;
+        let times = if position == bad.position { times } else { 0 };
+        if !self.target.is_last || times >= RETRIES {
+            return Ok(false);
+        }
+        // The judge has read elsewhere.
+        self.reader.resume_at(bad.position).at("read", path)?;
+        let has_changed = self.reader.has_changed().at("read", path)?;
+        if has_changed {
+            self.retried = (bad.position, times + 1);
+            self.reader.resume_at(bad.position).at("read", path)?;
+        }
+        Ok(has_changed)
+    }
+
     fn damage(&self, position: u64, kind: CorruptKind, findings: &mut Vec<Finding>) {
         findings.push(Finding::Damage {
             partition: self.target.partition,
-            corrupt: CorruptLog {
-                segment: self.target.path.clone(),
-                position,
-                kind,
-            },
+            corrupt: self.corrupt(position, kind),
         });
+    }
+
+    fn corrupt(&self, position: u64, kind: CorruptKind) -> CorruptLog {
+        CorruptLog {
+            segment: self.target.path.clone(),
+            position,
+            kind,
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::counters::Tally;
-use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure};
+use crate::disk::{At, DRAFT_SUFFIX, Disk, DiskFile, IoFailure, Room};
 use crate::end_note::LogEnd;
 use crate::layout::segment_name;
 
@@ -26,12 +26,15 @@ pub(crate) struct SegmentLog {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     segment_bytes: u64,
+    room: Room,
     /// Base offsets, ascending.
     segments: VecDeque<i64>,
     active: Option<Active>,
     /// Offset of the next record.
     next_offset: i64,
     tally: Arc<Tally>,
+    /// The room of a batch that was appended.
+    pub spare: Vec<u8>,
 }
 
 /// Records durably that a log begins at an offset, and that it is whole up to an end.
@@ -43,7 +46,7 @@ struct Active {
     file: Box<dyn DiskFile>,
     path: PathBuf,
     size: u64,
-    /// Whether something was appended since the last sync.
+    /// Set if something was appended since the last sync.
     dirty: bool,
 }
 
@@ -54,6 +57,7 @@ impl SegmentLog {
         disk: Arc<dyn Disk>,
         dir: PathBuf,
         segment_bytes: u64,
+        room: Room,
         checked: &Checked,
         tally: Arc<Tally>,
     ) -> Result<Self, IoFailure> {
@@ -70,14 +74,16 @@ impl SegmentLog {
             disk,
             dir,
             segment_bytes,
+            room,
             segments: checked.segments.iter().copied().collect(),
             active: None,
             next_offset: checked.next_offset,
             tally,
+            spare: Vec::new(),
         };
         if let Some(base) = log.segments.back() {
             let path = log.dir.join(segment_name(*base));
-            let mut file = log.disk.open_append(&path).at("open", &path)?;
+            let mut file = log.disk.open_append(&path, room).at("open", &path)?;
             if checked.cut {
                 file.truncate(checked.size).at("truncate", &path)?;
             }
@@ -97,13 +103,24 @@ impl SegmentLog {
         Ok(log)
     }
 
-    /// Where the log ends.
+    /// Closes the file that is appended to. Nothing may be appended from then on.
+    pub fn release(&mut self) {
+        self.active = None;
+    }
+
+    /// End of the log.
     pub fn end(&self) -> LogEnd {
         LogEnd {
             segment: self.segments.back().copied().unwrap_or(self.next_offset),
             bytes: self.active.as_ref().map_or(0, |active| active.size),
             next_offset: self.next_offset,
         }
+    }
+
+    /// Tells if the active segment takes so many bytes more.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        let active = self.active.as_ref();
+        active.is_some_and(|active| active.size.saturating_add(bytes) <= self.segment_bytes)
     }
 
     /// Appends one batch of these offsets, in a new segment if the active one would grow beyond the size limit. A batch larger
@@ -135,16 +152,31 @@ impl SegmentLog {
         }
     }
 
+    /// Cuts off what room is left, and returns when that and everything appended is durable. For a segment or a log that gets nothing
+    /// more.
+    pub fn finish(&mut self) -> Result<(), IoFailure> {
+        if self.room == Room::Ahead
+            && let Some(active) = &mut self.active
+        {
+            active
+                .file
+                .truncate(active.size)
+                .at("truncate", &active.path)?;
+            active.dirty = true;
+        }
+        self.sync()
+    }
+
     /// Begins a segment with its first batch. It is written under another name and gets its own only when it is
     /// durable, as is all before it: so damage in any but the last segment, and an empty segment, are never the work
     /// of a crash, whatever the sync policy.
     fn roll(&mut self, base_offset: i64, batch: &[u8]) -> Result<(), IoFailure> {
-        self.sync()?;
+        self.finish()?;
         let path = self.dir.join(segment_name(base_offset));
         let draft = self
             .dir
             .join(format!("{}{DRAFT_SUFFIX}", segment_name(base_offset)));
-        let mut file = self.disk.create(&draft).at("create", &draft)?;
+        let mut file = self.disk.create(&draft, self.room).at("create", &draft)?;
         file.append(batch).at("append", &draft)?;
         file.sync().at("sync", &draft)?;
         self.tally.fsync();

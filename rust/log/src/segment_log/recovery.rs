@@ -11,13 +11,13 @@ use crate::batch_reader::{Bad, BatchReader, Step};
 use crate::corrupt::{CorruptKind, CorruptLog, TornTail};
 use crate::disk::{At, DRAFT_SUFFIX, Disk};
 use crate::end_note::LogEnd;
+use crate::error::OpenError;
 use crate::layout::{looks_like_segment, parse_segment_name};
 use crate::mark::Mark;
 use crate::meta::Expected;
-use crate::store::OpenError;
 use crate::tail::{self, Verdict};
 
-/// What lies in the directory.
+/// Segments and drafts in the directory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
     /// Base offsets with the lengths of the files, ascending.
@@ -37,7 +37,7 @@ pub(crate) struct Log<'a> {
     pub expected: Expected,
 }
 
-/// How much of a damaged log stays.
+/// Part of a damaged log that stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keep {
     /// Base offset of the last segment of which something may stay.
@@ -71,7 +71,7 @@ pub(crate) struct Checked {
     pub segments: Vec<i64>,
     /// Bytes of the last of them that stay.
     pub size: u64,
-    /// Whether that is fewer than there are.
+    /// Set if that is fewer than there are.
     pub cut: bool,
     /// Segments of which nothing stays, the last one first.
     pub remove: Vec<PathBuf>,
@@ -79,14 +79,14 @@ pub(crate) struct Checked {
     pub drafts: Vec<PathBuf>,
     /// Offset of the next record.
     pub next_offset: i64,
-    /// What is cut without being asked for.
+    /// Tail that is cut without being asked for.
     pub torn: Option<TornTail>,
     /// Byte of the last segment from which on the last sync may have failed.
     pub unsure_from: Option<u64>,
 }
 
 impl Checked {
-    /// Where the log ends.
+    /// End of the log.
     pub fn end(&self) -> LogEnd {
         LogEnd {
             segment: self.segments.last().copied().unwrap_or(self.next_offset),
@@ -96,8 +96,8 @@ impl Checked {
     }
 }
 
-/// What the loader does with each batch; it is also told where the batch begins, in which segment, and how many bytes
-/// have been read.
+/// Visit of the loader to each batch; it is also told where the batch begins, in which segment, and how many bytes have
+/// been read.
 pub(crate) type Visit<'a> = dyn FnMut(&Path, u64, &DecodedBatch<'_>) -> Result<(), OpenError> + 'a;
 
 /// Lists the segments.
@@ -178,6 +178,7 @@ pub(crate) fn check(
                 Verdict::Torn if kept == 0 => {
                     return Err(OpenError::corrupt(&path, 0, tail::kind(&bad)));
                 }
+                Verdict::Room => {}
                 Verdict::Torn => {
                     checked.torn = Some(TornTail {
                         partition: log.partition,
@@ -212,7 +213,7 @@ impl Log<'_> {
     }
 }
 
-/// What is wrong with a log that ends elsewhere than noted, with the first byte at which the two differ.
+/// Damage of a log that ends elsewhere than noted, with the first byte at which the two differ.
 pub(crate) fn ends_elsewhere(dir: &Path, noted: LogEnd, found: LogEnd) -> CorruptLog {
     let (segment, position) = match noted.segment.cmp(&found.segment) {
         std::cmp::Ordering::Less => (found.segment, 0),
@@ -283,7 +284,7 @@ fn follows(batch: &DecodedBatch<'_>) -> Result<i64, CorruptKind> {
         .ok_or(CorruptKind::OffsetEnd)
 }
 
-/// What is wrong when `found` comes where `expected` should.
+/// Damage when `found` comes where `expected` should; `None` if they are equal.
 pub(crate) fn out_of_order(expected: i64, found: i64) -> Option<CorruptKind> {
     match found.cmp(&expected) {
         std::cmp::Ordering::Less => Some(CorruptKind::OffsetBack { expected, found }),

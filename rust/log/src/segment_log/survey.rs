@@ -11,8 +11,8 @@ use crate::budget::Budget;
 use crate::corrupt::{CorruptKind, CorruptLog};
 use crate::damage::{Damage, Loss};
 use crate::disk::{At, IoFailure};
+use crate::error::OpenError;
 use crate::meta::Torn;
-use crate::store::OpenError;
 use crate::tail::{self, After};
 
 /// Names what a record is of, by its key.
@@ -22,11 +22,11 @@ pub(crate) type NameOf = fn(&[u8]) -> Option<String>;
 pub(crate) enum Loaded<T> {
     /// It passed, or what was damaged of it is to be cut off.
     Passed {
-        /// What reading it gave.
+        /// Result of reading it.
         read: T,
-        /// What is to be made good.
+        /// Parts that are to be made good.
         checked: Checked,
-        /// What a repair cuts off.
+        /// Damage that a repair cuts off.
         repaired: Option<Damage>,
     },
     /// A repair would make it pass.
@@ -80,7 +80,7 @@ pub(crate) fn load<T>(
     })
 }
 
-/// What lies after `keep`, and what is missing there.
+/// Loss of a cut after `keep`: what lies there, and what is missing there.
 fn survey(
     log: &Log<'_>,
     found: &Found,
@@ -113,7 +113,7 @@ fn survey(
     })
 }
 
-/// What stands before the damage; `None` if it is in no segment.
+/// Part before the damage; `None` if it is in no segment.
 fn keep_before(log: &Log<'_>, found: &Found, corrupt: &CorruptLog) -> Option<Keep> {
     if matches!(corrupt.kind, CorruptKind::EndsElsewhere { .. }) {
         // All that is there can be read. What was appended by whomever is kept too: to cut it mends nothing.
@@ -127,7 +127,7 @@ fn keep_before(log: &Log<'_>, found: &Found, corrupt: &CorruptLog) -> Option<Kee
     })
 }
 
-/// What lies in the bytes that are cut off, as far as it can be read.
+/// Contents of the bytes that are cut off, as far as they can be read.
 #[derive(Debug, Default)]
 struct Cut {
     bytes: u64,

@@ -1,12 +1,11 @@
 //! A write in two halves, for a writer that releases its share partition while it waits for the disk.
 
-use share_state_core::coordinator::ShareCoordinator;
 use share_state_core::ids::SharePartitionKey;
-use share_state_core::persister::WriteState;
+use share_state_core::persister::WriteStateRef;
 use share_state_core::time::WallTime;
-use share_state_wire::partitioner::state_partition;
 
-use super::{StateStore, StoreError};
+use super::StateStore;
+use crate::error::StoreError;
 
 /// A write that has its place in the log and no answer yet.
 #[derive(Debug)]
@@ -24,22 +23,37 @@ impl StateStore {
     ///
     /// # Errors
     /// The store cannot be used.
-    pub fn begin_write(
+    pub fn begin_write<'a>(
         &self,
         key: &SharePartitionKey,
-        request: &WriteState,
+        request: impl Into<WriteStateRef<'a>>,
         wall: WallTime,
     ) -> Result<AcceptedWrite, StoreError> {
-        let decide =
-            |coordinator: &ShareCoordinator| coordinator.decide_write(key, request, true, wall);
-        let (answers, ticket) = self
-            .partition_of(key)?
-            .operate_many(wall, core::iter::once(decide))?;
+        let request = request.into();
+        let (index, partition) = self.partition_of(key)?;
+        let (answer, ticket) = partition.begin(wall, |coordinator| {
+            coordinator.decide_write(key, request, true, wall)
+        })?;
         Ok(AcceptedWrite {
-            partition: state_partition(key, self.partition_count()),
+            partition: index,
             ticket,
-            answer: answers.into_iter().collect(),
+            answer,
         })
+    }
+
+    /// The second half, where it takes one short append at most. Returns `false` where a sync, a new segment or another thread would
+    /// have to be waited for: [`Self::end_write`] does that.
+    ///
+    /// # Errors
+    /// As for [`Self::end_write`].
+    pub fn try_end_write(&self, write: &AcceptedWrite) -> Result<bool, StoreError> {
+        let partitions = self.partitions()?;
+        if let Some(partition) = partitions.get(write.partition as usize)
+            && !partition.await_ticket_at_once(write.ticket)?
+        {
+            return Ok(false);
+        }
+        write.answer.clone().map(|()| true)
     }
 
     /// The second half: returns once the answer is as durable as the sync policy requires. Writes that were begun together share

@@ -1,12 +1,12 @@
-//! The thread that syncs under [`SyncPolicy::Interval`](super::config::SyncPolicy::Interval).
+//! The thread that syncs under [`SyncPolicy::Interval`](crate::config::SyncPolicy::Interval).
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::error::{OpenError, StoreError};
 use crate::disk::IoFailure;
+use crate::error::{OpenError, StoreError};
 
 /// A running thread.
 #[derive(Debug)]

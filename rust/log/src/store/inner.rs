@@ -1,23 +1,24 @@
-//! What the store's handle, its thread and its closing share.
+//! State that the store's handle, its thread and its closing share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::error::{PoisonCause, StoreError};
 use super::recovery::Recovery;
 use super::state_partition::StatePartition;
 use crate::checkpoint::{self, LogStarts};
 use crate::counters::Tally;
 use crate::disk::{Disk, Held, IoFailure, write_atomically};
 use crate::end_note::LogEnd;
+use crate::error::{PoisonCause, StoreError};
 use crate::home::write_meta;
 use crate::layout::{CHECKPOINT_FILE, STATE_TOPIC};
 use crate::mark::Marks;
 use crate::meta::{Meta, Noted, Torn};
+use crate::opener::Opener;
 use crate::sync::{Mutex, MutexGuard};
 
-/// What the files beside the logs hold.
+/// Contents of the files beside the logs.
 #[derive(Debug)]
 pub(super) struct NotedFiles {
     pub starts: LogStarts,
@@ -58,7 +59,7 @@ pub(super) struct Inner {
     pub recovery: Recovery,
     pub tally: Arc<Tally>,
     pub lock: Box<dyn Held>,
-    pub pid: u32,
+    pub opener: Opener,
     pub released: AtomicBool,
 }
 

@@ -8,15 +8,15 @@ use share_state_wire::partitioner::state_partition;
 use share_state_wire::record_batch::DecodedBatch;
 use share_state_wire::state_record::{DecodedKey, RecordDecoder, Seen, decode_key};
 
-use super::error::OpenError;
-use super::progress::Progress;
 use super::recovery::Recovery;
 use crate::checkpoint::LogStarts;
 use crate::corrupt::CorruptKind;
 use crate::damage::Damage;
 use crate::disk::Disk;
+use crate::error::OpenError;
 use crate::layout::partition_dir;
 use crate::meta::{Meta, Noted};
+use crate::progress::Progress;
 use crate::segment_log::{self, Checked, Found, Log};
 
 /// Tells how far a load is; [`ControlFlow::Break`] ends it.
@@ -34,7 +34,7 @@ pub(super) struct Source<'a> {
     pub starts: &'a LogStarts,
     /// A coordinator without states.
     pub empty: &'a ShareCoordinator,
-    /// Whether damage is to be cut off.
+    /// Set if damage is to be cut off.
     pub repair: bool,
 }
 
@@ -117,14 +117,14 @@ impl Source<'_> {
     }
 }
 
-/// One state partition while it is read.
+/// State partition while it is read.
 struct Loading {
     coordinator: ShareCoordinator,
     /// Its number, and how many there are.
     place: (u32, u32),
     decoder: RecordDecoder,
     seen: Recovery,
-    /// With what was read before it.
+    /// Progress with what was read before it.
     progress: Progress,
     records_before: u64,
     unreported: u64,

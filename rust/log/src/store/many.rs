@@ -9,7 +9,8 @@ use share_state_core::persister::{InitializeState, ReadState, ReadStateResult, W
 use share_state_core::time::WallTime;
 use share_state_wire::partitioner::state_partition;
 
-use super::{StateStore, StoreError};
+use super::StateStore;
+use crate::error::StoreError;
 
 /// An answer for each request, in their order.
 pub type Answers<A> = Vec<Result<A, StoreError>>;
@@ -40,6 +41,20 @@ impl StateStore {
     ) -> Result<Answers<ReadStateResult>, StoreError> {
         self.many(requests, wall, |coordinator, key, request| {
             coordinator.decide_read(key, request, true, wall)
+        })
+    }
+
+    /// [`Self::read`] of each, as the leader after the last one. Answers the leader epoch too. Two callers never get the same.
+    ///
+    /// # Errors
+    /// As for [`Self::initialize_many`].
+    pub fn read_many_as_next_leader(
+        &self,
+        keys: &[(SharePartitionKey, ())],
+        wall: WallTime,
+    ) -> Result<Answers<(i32, ReadStateResult)>, StoreError> {
+        self.many(keys, wall, |coordinator, key, ()| {
+            coordinator.decide_read_as_next_leader(key, true, wall)
         })
     }
 
@@ -96,7 +111,7 @@ impl StateStore {
             let Some((_, (key, _))) = members.first() else {
                 continue;
             };
-            let partition = self.partition_of(key)?;
+            let (_, partition) = self.partition_of(key)?;
             let (given, ticket) = partition.operate_many(
                 wall,
                 members.iter().map(|(_, (key, request))| {

@@ -1,14 +1,11 @@
 //! The embedded store: a directory of state partitions with one writing process and any number of threads.
 
 mod accepted;
-mod config;
-mod error;
 mod flusher;
 mod inner;
 mod load;
 mod many;
 mod open;
-mod progress;
 mod recovery;
 mod state_partition;
 #[cfg(test)]
@@ -23,21 +20,22 @@ use share_state_core::coordinator::ShareCoordinator;
 use share_state_core::group_offset::ShareGroupOffset;
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::persister::{
-    InitializeState, ReadState, ReadStateResult, StateSummary, WriteState,
+    InitializeState, ReadState, ReadStateResult, StateSummary, WriteStateRef,
 };
 use share_state_core::time::WallTime;
 use share_state_wire::partitioner::state_partition;
 
 pub use accepted::AcceptedWrite;
-pub use config::{ConfigError, MAX_PARTITIONS, StoreConfig, SyncPolicy};
-pub use error::{OpenError, PoisonCause, StoreError};
 pub(crate) use flusher::Flusher;
 pub use many::Answers;
-pub use progress::Progress;
 pub use recovery::Recovery;
 
+use crate::config::{StoreConfig, SyncPolicy};
 use crate::counters::Counters;
 use crate::disk::{Disk, RealDisk};
+use crate::error::{OpenError, StoreError};
+use crate::opener::Opener;
+use crate::progress::Progress;
 use crate::sync::Mutex;
 use inner::Inner;
 use state_partition::StatePartition;
@@ -87,7 +85,7 @@ impl StateStore {
             recovery: opened.recovery,
             tally: opened.tally,
             lock: opened.lock,
-            pid: std::process::id(),
+            opener: Opener::this_process(),
             released: AtomicBool::new(false),
         });
         let flusher = match config.sync {
@@ -110,7 +108,7 @@ impl StateStore {
         request: &InitializeState,
         wall: WallTime,
     ) -> Result<(), StoreError> {
-        self.partition_of(key)?.operate(wall, |coordinator| {
+        self.partition_of(key)?.1.operate(wall, |coordinator| {
             coordinator.decide_initialize(key, request, true, wall)
         })
     }
@@ -125,7 +123,7 @@ impl StateStore {
         request: &ReadState,
         wall: WallTime,
     ) -> Result<ReadStateResult, StoreError> {
-        self.partition_of(key)?.operate(wall, |coordinator| {
+        self.partition_of(key)?.1.operate(wall, |coordinator| {
             coordinator.decide_read(key, request, true, wall)
         })
     }
@@ -134,13 +132,13 @@ impl StateStore {
     ///
     /// # Errors
     /// The coordinator refuses, or the store cannot be used.
-    pub fn write(
+    pub fn write<'a>(
         &self,
         key: &SharePartitionKey,
-        request: &WriteState,
+        request: impl Into<WriteStateRef<'a>>,
         wall: WallTime,
     ) -> Result<(), StoreError> {
-        self.partition_of(key)?.operate(wall, |coordinator| {
+        self.partition_of(key)?.1.operate(wall, |coordinator| {
             coordinator.decide_write(key, request, true, wall)
         })
     }
@@ -151,6 +149,7 @@ impl StateStore {
     /// The coordinator refuses, or the store cannot be used.
     pub fn delete(&self, key: &SharePartitionKey, wall: WallTime) -> Result<(), StoreError> {
         self.partition_of(key)?
+            .1
             .operate(wall, |coordinator| coordinator.decide_delete(key, true))
     }
 
@@ -159,8 +158,8 @@ impl StateStore {
     /// # Errors
     /// The coordinator refuses, or the store cannot be used.
     pub fn summary(&self, key: &SharePartitionKey) -> Result<StateSummary, StoreError> {
-        let summary = self.partition_of(key)?;
-        Ok(summary.inspect(|coordinator| coordinator.read_summary(key, true))??)
+        let (_, partition) = self.partition_of(key)?;
+        Ok(partition.inspect(|coordinator| coordinator.read_summary(key, true))??)
     }
 
     /// Every share partition with its state, ordered by key.
@@ -306,13 +305,7 @@ impl StateStore {
     }
 
     fn check_process(&self) -> Result<(), StoreError> {
-        // Before any mutex, because the child has only copies of the mutexes that other threads held.
-        let opened_by = self.inner.pid;
-        if std::process::id() == opened_by {
-            Ok(())
-        } else {
-            Err(StoreError::Forked { opened_by })
-        }
+        self.inner.opener.check()
     }
 
     fn partitions(&self) -> Result<&[StatePartition], StoreError> {
@@ -320,11 +313,12 @@ impl StateStore {
         Ok(&self.inner.partitions)
     }
 
-    fn partition_of(&self, key: &SharePartitionKey) -> Result<&StatePartition, StoreError> {
+    /// The state partition of a key, and its number.
+    fn partition_of(&self, key: &SharePartitionKey) -> Result<(u32, &StatePartition), StoreError> {
         let index = state_partition(key, self.partition_count());
         // The partitioner answers below the count, and a store has at least one partition.
         let partition = self.partitions()?.get(index as usize);
-        partition.ok_or(StoreError::Closed)
+        Ok((index, partition.ok_or(StoreError::Closed)?))
     }
 
     fn each(

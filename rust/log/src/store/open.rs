@@ -10,14 +10,14 @@ use std::sync::{Arc, OnceLock};
 
 use share_state_core::coordinator::ShareCoordinator;
 
-use super::config::StoreConfig;
-use super::error::OpenError;
 use super::inner::NotedFiles;
 use super::load::{OnProgress, Source};
 use super::recovery::Recovery;
 use super::state_partition::StatePartition;
+use crate::config::StoreConfig;
 use crate::counters::Tally;
 use crate::disk::{At, Disk, Held, IoFailure};
+use crate::error::OpenError;
 use crate::home::{is_unfinished, make_dir, read_meta, read_starts, take_lock, write_meta};
 use crate::journal::Framing;
 use crate::layout::{META_FILE, STATE_TOPIC, group_dir, parse_partition_dir, partition_dir};
@@ -77,6 +77,7 @@ pub(super) fn open(
             Arc::clone(disk),
             dir,
             config.segment_bytes,
+            config.sync.into(),
             &checked,
             Arc::clone(&tally),
         )?;
@@ -154,7 +155,7 @@ fn find_or_make(
     Ok((lock, meta))
 }
 
-/// Whether a directory is missing, empty, or holds only what a making that was interrupted leaves.
+/// Returns `true` if a directory is missing, empty, or holds only what a making that was interrupted leaves.
 fn may_become_a_store(disk: &dyn Disk, root: &Path) -> Result<bool, OpenError> {
     let entries = match disk.list(root) {
         Ok(entries) => entries,

@@ -1,9 +1,9 @@
-//! What opening a log found.
+//! Result of opening a log.
 
 use crate::corrupt::TornTail;
 use crate::damage::Damage;
 
-/// What opening found and made good.
+/// Result of opening: what was found and made good.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Records replayed.
@@ -18,8 +18,8 @@ pub struct Recovery {
     pub torn: Vec<TornTail>,
     /// Damage that was cut off because the settings ask for a repair.
     pub repaired: Vec<Damage>,
-    /// Whether the note of where the logs end could not be read. They were checked without it, as far as that goes: batches that
-    /// are missing at the end would not be noticed.
+    /// Set if the note of where the logs end could not be read. They were checked without it, as far as that goes:
+    /// batches that are missing at the end would not be noticed.
     pub note_damaged: bool,
 }
 

@@ -1,20 +1,24 @@
-//! One state partition: the journal of a share coordinator.
+//! State partition: the journal of a share coordinator.
 
 use share_state_core::coordinator::{CoordinatorError, Decision, ShareCoordinator};
 use share_state_core::records::ShareRecord;
 use share_state_core::time::WallTime;
 use share_state_wire::WireError;
-use share_state_wire::state_record::{encode_key, encode_value};
+use share_state_wire::state_record::{append_key, append_value};
 
-use super::error::StoreError;
 use crate::end_note::LogEnd;
+use crate::error::StoreError;
 use crate::journal::{Durability, Journal, Machine, Shared};
 
 impl Machine for ShareCoordinator {
     type Record = ShareRecord;
 
-    fn encode(record: &ShareRecord) -> Result<(Vec<u8>, Option<Vec<u8>>), WireError> {
-        Ok((encode_key(record)?, encode_value(&record.value)?))
+    fn append_key(record: &ShareRecord, out: &mut Vec<u8>) -> Result<(), WireError> {
+        append_key(out, record)
+    }
+
+    fn append_value(record: &ShareRecord, out: &mut Vec<u8>) -> Result<bool, WireError> {
+        append_value(out, &record.value)
     }
 
     fn replay(&mut self, offset: i64, record: &ShareRecord) {
@@ -37,6 +41,18 @@ impl StatePartition {
         let ticket = shared.ticket();
         self.wait(shared, ticket, Durability::ByPolicy)?;
         answer
+    }
+
+    /// Decides and appends, and does not wait: the answer may be given once [`Self::await_ticket`] has returned for the offset
+    /// that comes with it.
+    pub fn begin<A>(
+        &self,
+        now: WallTime,
+        decide: impl FnOnce(&ShareCoordinator) -> Result<Decision<A>, CoordinatorError>,
+    ) -> Result<(Result<A, StoreError>, i64), StoreError> {
+        let mut shared = self.enter()?;
+        let answer = self.decide(&mut shared, now, decide);
+        Ok((answer, shared.ticket()))
     }
 
     /// Decides one request after the other and appends, so that they share their groups, and does not wait: the answers may

@@ -19,7 +19,7 @@ fn batch(base_offset: i64, value: &[u8]) -> Vec<u8> {
     encode_batch(base_offset, 0, Compression::None, &[record]).unwrap()
 }
 
-/// What is wrong with bytes that begin at `position`, where a batch with this offset should come; nothing if they are one.
+/// Finds the fault of bytes that begin at `position`, where a batch with this offset should come; `None` if they are one.
 fn bad(position: usize, bytes: &[u8], next_offset: i64) -> Option<(BatchReader, Bad)> {
     let disk = SimDisk::default();
     let path = Path::new("/log");
@@ -69,7 +69,7 @@ impl Seek for Counted {
     }
 }
 
-/// Of a file of bad batches and whole ones, each bad one was read to the end: half a megabyte took half a minute.
+/// Each bad batch of a file of bad and whole ones was read to the end: half a megabyte took half a minute.
 #[test]
 fn a_bad_batch_before_a_whole_one_is_not_read_to_the_end_of_the_file() {
     let mut log = [batch(7, b"v"), batch(8, b"v"), vec![9; 1 << 20]].concat();
@@ -84,7 +84,7 @@ fn a_bad_batch_before_a_whole_one_is_not_read_to_the_end_of_the_file() {
     assert!(counted.read < 2 * WINDOW, "{} bytes are read", counted.read);
 }
 
-/// What may be left of these bytes: each of the first three pages or zeros, and so all after them.
+/// Bytes that a crash may leave of these: each of the first three pages or zeros, and so all after them.
 fn left_of(position: usize, bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let pages = by_page(position as u64, bytes).count().min(4);
     (0..1_usize << pages).map(move |kept| {

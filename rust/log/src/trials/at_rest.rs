@@ -4,11 +4,12 @@ use std::path::Path;
 
 use super::changes::{Change, each_change, is_lock, is_meta, names};
 use super::{Subject, history};
+use crate::config::SyncPolicy;
 use crate::corrupt::CorruptKind;
 use crate::disk::sim::{Loss, SimDisk};
-use crate::store::{OpenError, SyncPolicy};
+use crate::error::OpenError;
 
-/// What opening the changed stores gave.
+/// Results of opening the changed stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcomes {
     /// A typed error that names the place.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::disk::sim::SimDisk;
 use crate::layout::{LOCK_FILE, META_FILE};
 
-/// One change of one file.
+/// Change of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// This byte is another one.
@@ -87,7 +87,7 @@ pub(crate) fn each_change(disk: &SimDisk, mut look: impl FnMut(&SimDisk, &Path, 
     cases
 }
 
-/// Whether a text names a file, or, of one that says something of others, what it says it of.
+/// Returns `true` if a text names a file, or its directory for a file that is about other files.
 pub(crate) fn names(text: &str, path: &Path) -> bool {
     let is_about_others = path.extension().is_none_or(|e| e != "log");
     let mut places: Vec<PathBuf> = vec![path.to_owned()];
@@ -99,7 +99,7 @@ pub(crate) fn names(text: &str, path: &Path) -> bool {
         .any(|place| text.contains(&place.display().to_string()))
 }
 
-/// Whether nobody's answer can depend on what is in a file.
+/// Returns `true` if nobody's answer can depend on what is in a file.
 pub(crate) fn is_lock(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == LOCK_FILE)
 }

@@ -1,8 +1,8 @@
 //! An operation of the disk fails: once, or from then on because there is no room.
 
-use super::{Life, POLICIES, Subject, fresh_seed, history, live};
+use super::{Life, POLICIES, Subject, drawn_seed, history, live};
+use crate::config::SyncPolicy;
 use crate::disk::sim::{Fault, Loss, SimDisk};
-use crate::store::SyncPolicy;
 
 /// Lets each operation fail under each policy. Whatever was confirmed is there afterwards: after a power cut, and for the next
 /// process on the same disk. What that process confirms is durable too, though the sync that failed has left pages that look
@@ -42,7 +42,7 @@ fn look_again<S: Subject>(
     life: Life,
     what: &str,
 ) {
-    for seed in [0, 1, fresh_seed()] {
+    for seed in [0, 1, drawn_seed()] {
         let store = S::open(&disk.after_power_cut(seed), sync, false);
         let store = store.unwrap_or_else(|error| panic!("{what}, power cut {seed}: {error}"));
         let found = store.state().unwrap();
@@ -76,7 +76,7 @@ pub(crate) fn reads_by_little<S: Subject>() {
 
 /// While one has the store open, another is refused and changes nothing, at every step.
 pub(crate) fn two_openers<S: Subject>() -> usize {
-    use crate::store::OpenError;
+    use crate::error::OpenError;
     let disk = SimDisk::default();
     let mut refused = 0;
     let store = S::open(&disk, SyncPolicy::Always, false).unwrap();

@@ -9,8 +9,10 @@ pub(crate) mod walks;
 
 use core::fmt;
 
+use crate::config::SyncPolicy;
 use crate::disk::sim::SimDisk;
-use crate::store::{OpenError, Recovery, StoreError, SyncPolicy};
+use crate::error::{OpenError, StoreError};
+use crate::store::Recovery;
 
 /// Every policy; the thread of the second one never comes to sync.
 pub(crate) const POLICIES: [SyncPolicy; 3] = [
@@ -21,15 +23,15 @@ pub(crate) const POLICIES: [SyncPolicy; 3] = [
 
 /// A store with a script of steps, each a verb that is confirmed. Small segments, so that there are several.
 pub(crate) trait Subject: Sized {
-    /// What it holds.
+    /// State of the store.
     type State: Clone + PartialEq + fmt::Debug;
-    /// How many steps the script has.
+    /// Number of steps of the script.
     const STEPS: usize;
 
     fn open(disk: &SimDisk, sync: SyncPolicy, repair: bool) -> Result<Self, OpenError>;
     /// Does a step, the same at each time.
     fn step(&self, number: usize) -> Result<(), StoreError>;
-    /// Whether a step makes everything before it durable.
+    /// Returns `true` if a step makes everything before it durable.
     fn is_flush(number: usize) -> bool;
     /// A step that none of the script is like.
     fn one_more(&self) -> Result<(), StoreError>;
@@ -39,7 +41,7 @@ pub(crate) trait Subject: Sized {
     fn recovery(&self) -> &Recovery;
 }
 
-/// What the states of a store are before the script and after each step.
+/// States of a store before the script and after each step.
 pub(crate) fn history<S: Subject>(sync: SyncPolicy) -> Vec<S::State> {
     let disk = SimDisk::default();
     let mut store = S::open(&disk, sync, false).unwrap();
@@ -55,14 +57,14 @@ pub(crate) fn history<S: Subject>(sync: SyncPolicy) -> Vec<S::State> {
     history
 }
 
-/// What became of a store on a disk that failed.
+/// Life of a store on a disk that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Life {
     /// Steps that were confirmed.
     pub acknowledged: usize,
-    /// Of these, the ones that are durable.
+    /// Confirmed steps that are durable.
     pub durable: usize,
-    /// Whether something failed.
+    /// Set if something failed.
     pub failed: bool,
 }
 
@@ -134,8 +136,11 @@ pub(crate) fn live<S: Subject>(disk: &SimDisk, sync: SyncPolicy) -> Life {
     life
 }
 
-/// A seed that no other run has; a failure prints it.
-pub(crate) fn fresh_seed() -> u64 {
+/// A seed that is always the same, or one that no other run has, in a campaign (`SHARE_STATE_FRESH`); a failure prints it.
+pub(crate) fn drawn_seed() -> u64 {
     use std::hash::BuildHasher as _;
-    std::hash::RandomState::new().hash_one(0)
+    match std::env::var_os("SHARE_STATE_FRESH") {
+        Some(_) => std::hash::RandomState::new().hash_one(0),
+        None => 932,
+    }
 }

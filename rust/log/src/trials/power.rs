@@ -1,8 +1,8 @@
 //! Power is lost, and any subset of what was not synced with it: pages and names.
 
-use super::{Life, POLICIES, Subject, changes, fresh_seed, history, live};
+use super::{Life, POLICIES, Subject, changes, drawn_seed, history, live};
+use crate::config::SyncPolicy;
 use crate::disk::sim::{Fault, Loss, SimDisk};
-use crate::store::SyncPolicy;
 
 /// Lives on a disk that loses power at an operation; `None` when it was not reached.
 fn cut_at<S: Subject>(at: u64, sync: SyncPolicy) -> Option<(SimDisk, Life)> {
@@ -24,8 +24,8 @@ pub(crate) fn each_subset<S: Subject>() -> (u64, u64) {
                 break;
             };
             cuts += 1;
-            let fresh = fresh_seed();
-            for seed in (0..fixed).chain([fresh, fresh ^ 1]) {
+            let drawn = drawn_seed();
+            for seed in (0..fixed).chain([drawn, drawn ^ 1]) {
                 let what = format!("power lost at {at}, seed {seed}, {sync:?}, {life:?}");
                 let image = disk.after_power_cut(seed);
                 let store = S::open(&image, sync, false);
@@ -46,7 +46,7 @@ pub(crate) fn each_subset<S: Subject>() -> (u64, u64) {
     (cuts, images)
 }
 
-/// What a walk over the named ways to lose came to.
+/// Counts of a walk over the named ways to lose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
     /// Power cuts.

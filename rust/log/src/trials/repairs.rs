@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use super::changes::Change;
-use super::{Subject, at_rest, fresh_seed};
+use super::{Subject, at_rest, drawn_seed};
+use crate::config::SyncPolicy;
 use crate::disk::sim::{Fault, Loss, SimDisk};
-use crate::store::{OpenError, SyncPolicy};
+use crate::error::OpenError;
 
-/// What a walk came to.
+/// Counts of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Walked {
     /// Operations of a repair that failed.
     pub faults: u64,
     /// Repairs that failed by them.
     pub failed: u64,
-    /// Of what such a repair left, what was still refused without consent.
+    /// Results of such repairs that were still refused without consent.
     pub refused: u64,
-    /// And what was open, with the state that the repair was to leave.
+    /// Results that were open, with the state that the repair was to leave.
     pub whole: u64,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn each_fault<S: Subject>(fault: fn(u64) -> Fault) -> Walked {
                     break;
                 }
                 walked.faults += 1;
-                let cuts = [0, 1, fresh_seed()].map(|seed| (image.after_power_cut(seed), seed));
+                let cuts = [0, 1, drawn_seed()].map(|seed| (image.after_power_cut(seed), seed));
                 for (left, seed) in cuts.into_iter().chain([(image, 0)]) {
                     look_again::<S>(&left, &to_be, &mut walked, &format!("{what}, {seed}"));
                 }

@@ -59,8 +59,8 @@ macro_rules! walks {
 pub(crate) use walks;
 
 use super::{POLICIES, Subject, at_rest, faults, power, repairs};
+use crate::config::SyncPolicy;
 use crate::disk::sim::Fault;
-use crate::store::SyncPolicy;
 
 pub(crate) fn each_fault<S: Subject>(fault: fn(u64) -> Fault, least: u64) {
     let (faults, failed) = faults::each_fault::<S>(fault);

@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use share_state_core::limits::ConfigError;
+use share_state_core::limits::properties::PropertyError;
 
-use super::Raise;
+use super::raise::{Raise, cut};
 
 /// Stands in a text where the name of the argument is to be, see `add_note` of `share_state.errors`.
 pub const UNNAMED: &str = "a value";
@@ -41,6 +42,14 @@ pub fn wrong_word(py: Python<'_>, field: &str, word: &str, expected: &str) -> Py
         .done()
 }
 
+/// A field of a message that is missing, unknown or none.
+#[cold]
+pub fn wrong_field(py: Python<'_>, field: &str, message: String) -> PyErr {
+    Raise::new(py, "ArgumentValueError", message)
+        .fact("field", field)
+        .done()
+}
+
 /// A number that an argument does not have.
 #[cold]
 pub fn wrong_number(py: Python<'_>, field: &str, number: i64, expected: &str) -> PyErr {
@@ -63,7 +72,7 @@ pub fn wrong_type(value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
         .done()
 }
 
-/// What a value is: the dtype and the shape of an array, the class of all else.
+/// Kind of a value: the dtype and the shape of an array, the class of all else.
 fn kind(value: &Bound<'_, PyAny>) -> String {
     let array = value.getattr("dtype").and_then(|dtype| {
         let shape = value.getattr("shape")?;
@@ -87,16 +96,6 @@ fn shown(value: &Bound<'_, PyAny>) -> String {
         .map_or_else(|_| kind(value), |text| text.to_string());
     cut(&text)
 }
-
-pub fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_SHOWN) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
-}
-
-/// Characters of a value in the text of an error; the attribute has all of it.
-const LONGEST_SHOWN: usize = 80;
 
 pub fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     config_called(py, error, error.name.to_owned())
@@ -122,6 +121,29 @@ fn config_called(py: Python<'_>, error: &ConfigError, name: String) -> PyErr {
     .fact("value", *value)
     .fact("minimum", *min)
     .fact("maximum", *max)
+    .done()
+}
+
+/// A property that cannot be used, in our words; those of a broker's answers are the error's own.
+pub fn property(py: Python<'_>, error: &PropertyError) -> PyErr {
+    let (name, value, expected) = (error.name(), error.value(), error.expected());
+    let message = match &value {
+        Some(value) => format!("{name} is {:?}; expected {expected}", cut(value)),
+        None => format!("{name} is not known; expected {expected}"),
+    };
+    let (minimum, maximum) = error.bounds();
+    let raise = Raise::new(py, "ConfigError", message)
+        .fact("field", name)
+        .fact("minimum", minimum)
+        .fact("maximum", maximum);
+    match (value, minimum) {
+        // A number that breaks its bounds is given as one.
+        (Some(value), Some(_)) => match value.parse::<i64>() {
+            Ok(number) => raise.fact("value", number),
+            Err(_) => raise.fact("value", value),
+        },
+        (value, _) => raise.fact("value", value),
+    }
     .done()
 }
 

@@ -1,12 +1,12 @@
-//! From the core's error enums to the exceptions of `share_state.errors`, by exhaustive matches.
+//! Conversion of the core's error enums to the exceptions of `share_state.errors`, by exhaustive matches.
 
 mod arguments;
 mod raise;
 mod store;
 
 pub use arguments::{
-    UNNAMED, config, config_argument, config_word, out_of_range, wrong_number, wrong_type,
-    wrong_value, wrong_word,
+    UNNAMED, config, config_argument, config_word, out_of_range, property, wrong_field,
+    wrong_number, wrong_type, wrong_value, wrong_word,
 };
 pub use raise::Raise;
 pub use store::{coordinator, left, open, store};

@@ -6,8 +6,10 @@ use pyo3::types::PyDict;
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
 
-use super::arguments::cut;
-use crate::convert;
+use crate::named_tuples;
+
+/// Characters of a value in the text of an error; the attribute has all of it.
+const LONGEST_SHOWN: usize = 80;
 
 static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -72,8 +74,16 @@ impl<'py> Raise<'py> {
         let class = module.bind(self.py).getattr(self.class)?;
         let error = class.call((message,), Some(&self.facts))?;
         if let Some(key) = &self.key {
-            error.setattr("key", convert::key_out(self.py, key)?)?;
+            error.setattr("key", named_tuples::key_out(self.py, key)?)?;
         }
         Ok(PyErr::from_value(error))
+    }
+}
+
+/// Start of a text that may be long.
+pub fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
 }

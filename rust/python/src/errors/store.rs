@@ -1,4 +1,4 @@
-//! What a share coordinator refuses, and what a store or its log has to say.
+//! Refusals of a share coordinator, and the errors of a store or its log.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -182,7 +182,7 @@ fn store_raise<'py>(py: Python<'py>, error: &StoreError) -> Raise<'py> {
     }
 }
 
-/// What leaving a `with` statement comes to: an exception of its body is not hidden by one of the closing, which it is told of.
+/// Outcome of leaving a `with` statement: an exception of its body is not hidden by one of the closing, which it is told of.
 pub fn left(closed: PyResult<()>, raised: &Bound<'_, PyTuple>) -> PyResult<()> {
     let (Err(error), Ok(body)) = (&closed, raised.get_item(1)) else {
         return closed;

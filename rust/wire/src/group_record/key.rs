@@ -4,7 +4,7 @@ use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 use crate::primitives::{MAX_STRING, check_string, read_legacy_string, write_legacy_string};
 
-/// What a key names; the member is empty if there is none.
+/// Group and member that a key names; the member is empty if there is none.
 pub(super) struct Key<'a> {
     pub group: &'a str,
     pub member: &'a str,

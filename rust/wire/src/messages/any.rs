@@ -17,8 +17,21 @@ macro_rules! any {
             /// # Errors
             /// The RPC or its version is unknown, or the bytes do not follow the format.
             pub fn decode(api_key: i16, version: i16, buf: &[u8]) -> Result<Self, WireError> {
+                Self::decode_within(api_key, version, buf, usize::MAX)
+            }
+
+            /// Reads a message as [`Self::decode`] does. Its arrays have at most `elements` elements altogether.
+            ///
+            /// # Errors
+            /// The RPC or its version is unknown, the bytes do not follow the format, or there are more elements.
+            pub fn decode_within(
+                api_key: i16,
+                version: i16,
+                buf: &[u8],
+                elements: usize,
+            ) -> Result<Self, WireError> {
                 match api_key {
-                    $($api::KEY => $message::decode(buf, version).map(Self::$api),)*
+                    $($api::KEY => $message::decode_within(buf, version, elements).map(Self::$api),)*
                     _ => Err(WireError::new(0, WireErrorKind::UnsupportedApi { api_key })),
                 }
             }

@@ -1,4 +1,4 @@
-//! How each type of a flexible message is read, measured and written, and the macro by which a struct is declared.
+//! Types of the fields of a flexible message (read, measured and written), and the macro by which a struct is declared.
 
 use share_state_core::ids::TopicId;
 use share_state_core::state_batch::StateBatch;

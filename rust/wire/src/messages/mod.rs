@@ -25,7 +25,7 @@ use schema::{
     SummaryPartition, SummaryPartitionResult, TopicPartitions, WritePartition,
 };
 
-/// One of the five RPCs: its key, its versions, and what its request and answer hold for a partition.
+/// RPC of the persister: its key, its versions, and what its request and answer hold for a partition.
 pub trait Api: Clone + Copy + Debug + PartialEq + Eq + 'static {
     /// The API key.
     const KEY: i16;
@@ -112,8 +112,16 @@ impl<A: Api> Request<A> {
     /// # Errors
     /// The version is unknown, or the bytes do not follow the format.
     pub fn decode(buf: &[u8], version: i16) -> Result<Self, WireError> {
+        Self::decode_within(buf, version, usize::MAX)
+    }
+
+    /// Reads a request as [`Self::decode`] does. Its arrays have at most `elements` elements altogether.
+    ///
+    /// # Errors
+    /// The version is unknown, the bytes do not follow the format, or there are more elements.
+    pub fn decode_within(buf: &[u8], version: i16, elements: usize) -> Result<Self, WireError> {
         check_version::<A>(version)?;
-        let mut r = Reader::new(buf);
+        let mut r = Reader::new(buf).within(elements);
         let group_id = Field::read(&mut r, version)?;
         let topics = Field::read(&mut r, version)?;
         end(r)?;
@@ -139,8 +147,16 @@ impl<A: Api> Response<A> {
     /// # Errors
     /// The version is unknown, or the bytes do not follow the format.
     pub fn decode(buf: &[u8], version: i16) -> Result<Self, WireError> {
+        Self::decode_within(buf, version, usize::MAX)
+    }
+
+    /// Reads an answer as [`Self::decode`] does. Its arrays have at most `elements` elements altogether.
+    ///
+    /// # Errors
+    /// The version is unknown, the bytes do not follow the format, or there are more elements.
+    pub fn decode_within(buf: &[u8], version: i16, elements: usize) -> Result<Self, WireError> {
         check_version::<A>(version)?;
-        let mut r = Reader::new(buf);
+        let mut r = Reader::new(buf).within(elements);
         let results = Field::read(&mut r, version)?;
         end(r)?;
         Ok(Self { results })
@@ -155,6 +171,18 @@ fn check_version<A: Api>(version: i16) -> Result<(), WireError> {
         0,
         WireErrorKind::UnsupportedVersion { version },
     ))
+}
+
+/// Position after the tagged fields of a header, which begin at `position` of `frame`. Each is skipped: no header of Kafka's
+/// has one that matters here.
+///
+/// # Errors
+/// They end too late, or there are more than 64.
+pub fn header_end(frame: &[u8], position: usize) -> Result<usize, WireError> {
+    let mut r = Reader::new(frame);
+    r.take(position)?;
+    skip_tags(&mut r)?;
+    Ok(r.position())
 }
 
 /// The end of a message: tagged fields, of which none is known, and nothing after them.

@@ -13,7 +13,7 @@ message_struct! {
     TopicPartitions<P> {
         /// The topic.
         topic_id: TopicId,
-        /// What is said of each of its partitions.
+        /// Request or answer for each of its partitions.
         partitions: Vec<P>,
     }
 }
@@ -25,7 +25,7 @@ message_struct! {
         partition: i32,
         /// Epoch of the new state.
         state_epoch: i32,
-        /// Where it starts; -1 when not yet resolved.
+        /// Start offset; -1 when not yet resolved.
         start_offset: i64,
     }
 }
@@ -41,7 +41,7 @@ message_struct! {
 }
 
 message_struct! {
-    /// What was read (RPC 84). It has no delivery complete count: a leader counts for itself.
+    /// State as it was read (RPC 84). It has no delivery complete count: a leader counts for itself.
     ReadPartitionResult {
         /// Partition of the topic.
         partition: i32,
@@ -51,9 +51,9 @@ message_struct! {
         error_message: Option<String>,
         /// Epoch of the state.
         state_epoch: i32,
-        /// Where the share partition starts; -1 when not yet resolved.
+        /// Start offset; -1 when not yet resolved.
         start_offset: i64,
-        /// What is known of the records after it.
+        /// State of the records after it, as far as it is known.
         state_batches: Vec<StateBatch>,
     }
 }
@@ -71,7 +71,7 @@ message_struct! {
         start_offset: i64,
         /// Terminal records at or after the start offset; -1 when unknown (KIP-1226).
         delivery_complete_count: i32 [since 1 else -1],
-        /// What changed.
+        /// State batches that changed.
         state_batches: Vec<StateBatch>,
     }
 }
@@ -85,7 +85,7 @@ message_struct! {
 }
 
 message_struct! {
-    /// What became of an initialise, a write or a delete (RPC 83, 85, 86).
+    /// Outcome of an initialise, a write or a delete (RPC 83, 85, 86).
     PartitionResult {
         /// Partition of the topic.
         partition: i32,
@@ -119,7 +119,7 @@ message_struct! {
         state_epoch: i32,
         /// Highest leader epoch that has read it.
         leader_epoch: i32,
-        /// Where the share partition starts; -1 when unknown.
+        /// Start offset; -1 when unknown.
         start_offset: i64,
         /// Terminal records at or after the start offset; -1 when unknown (KIP-1226).
         delivery_complete_count: i32 [since 1 else -1],

@@ -1,3 +1,5 @@
+//! Strings, bytes and tagged fields, bounded by the input.
+
 use super::*;
 
 fn strings(r: &[u8]) -> Result<Option<&str>, WireErrorKind> {
@@ -46,6 +48,24 @@ fn a_compact_string_is_bounded_by_the_input_and_by_kafkas_own_limit() {
     assert_eq!(
         read_string(&mut Reader::new(&[0])).unwrap_err().kind,
         WireErrorKind::Null
+    );
+}
+
+#[test]
+fn a_text_that_is_not_utf_8_is_read_as_java_reads_it() {
+    let text = |bytes: &[u8]| read_text(&mut Reader::new(bytes), bytes.len()).map(Cow::into_owned);
+    assert_eq!(text(b"a\xc3\xa9"), Ok("aé".to_owned()));
+    assert_eq!(text(b"a\xff\xc3"), Ok("a\u{fffd}\u{fffd}".to_owned()));
+    // The replacement is three times as long, and has to be a string too.
+    let length = |count| text(&vec![0xff; count]).map(|text| text.len());
+    assert_eq!(length(10_922), Ok(32_766));
+    let kind = WireErrorKind::Length {
+        length: 32_769,
+        max: 32_767,
+    };
+    assert_eq!(
+        length(10_923).map_err(|error| (error.position, error.kind)),
+        Err((0, kind))
     );
 }
 
@@ -118,4 +138,18 @@ fn tags_ascend_and_stay_in_their_struct() {
             possible: 2
         })
     );
+}
+
+#[test]
+fn a_struct_has_at_most_64_tags() {
+    let empty = |count: u8| {
+        let tags = (0..count).flat_map(|tag| [tag, 0]);
+        [count].into_iter().chain(tags).collect::<Vec<_>>()
+    };
+    assert_eq!(tags(&empty(64)).map(|seen| seen.len()), Ok(64));
+    let refused = WireErrorKind::Count {
+        count: 65,
+        possible: 64,
+    };
+    assert_eq!(tags(&empty(65)), Err(refused));
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use super::snappy;
 use crate::error::WireErrorKind;
 
-/// How the records of a batch are compressed (`CompressionType`).
+/// Codec of the records of a batch (`CompressionType`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Compression {
@@ -22,7 +22,7 @@ pub enum Compression {
     Zstd = 4,
 }
 
-/// Why a codec failed. Where it did is of no use to anyone: the position is that of the compressed records.
+/// Reason for which a codec failed. Where it did is of no use to anyone: the position is that of the compressed records.
 pub(super) type Failure = WireErrorKind;
 
 /// Windows of zstd frames, as powers of two: 8 MiB, which every decoder should take (RFC 8878), whatever the limit, and

@@ -1,4 +1,4 @@
-//! What a control batch says (`ControlRecordType`): the key of its one record is a version and a type, 16 bits each.
+//! Control batches (`ControlRecordType`): the key of their one record is a version and a type, 16 bits each.
 
 use share_state_core::share_partition::ControlType;
 

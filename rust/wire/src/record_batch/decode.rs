@@ -14,7 +14,7 @@ use crate::error::{WireError, WireErrorKind};
 pub struct DecodedBatch<'a> {
     /// The header as written.
     pub header: RecordBatchHeader,
-    /// Whether the records are markers of the log; a loader of state skips them.
+    /// Set if the records are markers of the log; a loader of state skips them.
     pub is_control: bool,
     /// The records section, decompressed.
     bytes: Cow<'a, [u8]>,

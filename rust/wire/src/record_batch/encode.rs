@@ -43,63 +43,113 @@ pub fn encode_marked_batch(
     compression: Compression,
     records: &[NewRecord<'_>],
 ) -> Result<Vec<u8>, WireError> {
-    let first = records
-        .first()
-        .ok_or(WireError::unwritable(WireErrorKind::EmptyBatch))?;
-    let too_long = WireError::unwritable(WireErrorKind::Limit {
-        allowed: i32::MAX as usize,
-    });
-    let count = i32::try_from(records.len()).map_err(|_| too_long)?;
-    let mut max_timestamp = first.timestamp;
+    let base_timestamp = records.first().map_or(0, |first| first.timestamp);
     let mut size = HEADER_SIZE;
     for (delta, record) in records.iter().enumerate() {
-        max_timestamp = max_timestamp.max(record.timestamp);
-        let body = body_size(first.timestamp, delta, record)?;
+        let body = body_size(base_timestamp, delta, record)?;
         size = size
             .saturating_add(long_len(body as i64))
             .saturating_add(body);
     }
-    let length = |size: usize| i32::try_from(size - 12).map_err(|_| too_long);
-    let mut header = RecordBatchHeader {
+    length_of(size)?;
+    let mut out = Vec::with_capacity(size);
+    let records = records.iter().copied();
+    append_marked_batch(
+        &mut out,
         base_offset,
-        batch_length: length(size)?,
+        leader_epoch,
+        base_sequence,
+        compression,
+        records,
+    )?;
+    Ok(out)
+}
+
+/// As [`encode_marked_batch`], after what is in `out`, whose room is used again. After an error `out` is as before.
+///
+/// # Errors
+/// As [`encode_batch`].
+pub fn append_marked_batch<'a>(
+    out: &mut Vec<u8>,
+    base_offset: i64,
+    leader_epoch: i32,
+    base_sequence: i32,
+    compression: Compression,
+    records: impl Iterator<Item = NewRecord<'a>>,
+) -> Result<(), WireError> {
+    let start = out.len();
+    let header = RecordBatchHeader {
+        base_offset,
+        batch_length: 0,
         partition_leader_epoch: leader_epoch,
         magic: MAGIC,
         crc: 0,
         attributes: i16::from(compression.codec()),
-        last_offset_delta: count - 1,
-        base_timestamp: first.timestamp,
-        max_timestamp,
+        last_offset_delta: 0,
+        base_timestamp: 0,
+        max_timestamp: 0,
         producer_id: -1,
         producer_epoch: -1,
         base_sequence,
-        records_count: count,
+        records_count: 0,
     };
+    let appended = append_batch(out, start, header, compression, records);
+    if appended.is_err() {
+        out.truncate(start);
+    }
+    appended
+}
+
+const TOO_LONG: WireError = WireError::unwritable(WireErrorKind::Limit {
+    allowed: i32::MAX as usize,
+});
+
+/// The length field of a batch of so many bytes, which counts the bytes after itself.
+fn length_of(size: usize) -> Result<i32, WireError> {
+    i32::try_from(size - 12).map_err(|_| TOO_LONG)
+}
+
+fn append_batch<'a>(
+    out: &mut Vec<u8>,
+    start: usize,
+    mut header: RecordBatchHeader,
+    compression: Compression,
+    records: impl Iterator<Item = NewRecord<'a>>,
+) -> Result<(), WireError> {
+    let section = start + HEADER_SIZE;
+    out.extend_from_slice(&[0; HEADER_SIZE]);
+    for (delta, record) in records.enumerate() {
+        if delta == 0 {
+            header.base_timestamp = record.timestamp;
+            header.max_timestamp = record.timestamp;
+        }
+        header.max_timestamp = header.max_timestamp.max(record.timestamp);
+        header.last_offset_delta = i32::try_from(delta).map_err(|_| TOO_LONG)?;
+        header.records_count = header.last_offset_delta.checked_add(1).ok_or(TOO_LONG)?;
+        write_record(out, header.base_timestamp, delta, &record)?;
+        header.batch_length = length_of(out.len() - start)?;
+    }
+    if header.records_count == 0 {
+        return Err(WireError::unwritable(WireErrorKind::EmptyBatch));
+    }
     header
         .last_offset()
         .ok_or(WireError::unwritable(WireErrorKind::Overflow))?;
-
-    let mut out = Vec::with_capacity(size);
-    out.extend_from_slice(&[0; HEADER_SIZE]);
-    for (delta, record) in records.iter().enumerate() {
-        write_record(&mut out, first.timestamp, delta, record)?;
-    }
     if compression != Compression::None {
-        let section = out.get(HEADER_SIZE..).unwrap_or_default();
-        let section = compression
-            .compress(section)
+        let compressed = compression
+            .compress(out.get(section..).unwrap_or_default())
             .map_err(WireError::unwritable)?;
-        out.truncate(HEADER_SIZE);
-        out.extend_from_slice(&section);
-        header.batch_length = length(out.len())?;
+        out.truncate(section);
+        out.extend_from_slice(&compressed);
+        header.batch_length = length_of(out.len() - start)?;
     }
     // Length and checksum are known only now.
     let covered = crc32c::crc32c(&header.bytes()[ATTRIBUTES_POSITION..]);
-    header.crc = crc32c::crc32c_append(covered, out.get(HEADER_SIZE..).unwrap_or_default());
-    if let Some(space) = out.first_chunk_mut() {
-        *space = header.bytes();
+    header.crc = crc32c::crc32c_append(covered, out.get(section..).unwrap_or_default());
+    if let Some(space) = out.get_mut(start..section) {
+        space.copy_from_slice(&header.bytes());
     }
-    Ok(out)
+    Ok(())
 }
 
 /// Bytes of a record after its length field.

@@ -11,7 +11,7 @@ pub const HEADER_SIZE: usize = 61;
 const LOG_OVERHEAD: usize = 12;
 const MAGIC_POSITION: usize = 16;
 pub(super) const CRC_POSITION: usize = 17;
-/// Where the bytes that the checksum covers begin.
+/// Position at which the bytes begin that the checksum covers.
 pub(super) const ATTRIBUTES_POSITION: usize = 21;
 pub(super) const MAGIC: i8 = 2;
 
@@ -129,7 +129,7 @@ impl RecordBatchHeader {
             .checked_add(i64::from(self.last_offset_delta))
     }
 
-    /// How the records are compressed.
+    /// Codec of the records.
     ///
     /// # Errors
     /// The codec does not exist.
@@ -141,19 +141,19 @@ impl RecordBatchHeader {
         ))
     }
 
-    /// Whether the records carry the time of their append instead of their own.
+    /// Returns `true` if the records carry the time of their append instead of their own.
     #[must_use]
     pub const fn is_log_append_time(&self) -> bool {
         self.attributes & LOG_APPEND_TIME != 0
     }
 
-    /// Whether the batch belongs to a transaction.
+    /// Returns `true` if the batch belongs to a transaction.
     #[must_use]
     pub const fn is_transactional(&self) -> bool {
         self.attributes & TRANSACTIONAL != 0
     }
 
-    /// Whether the batch holds markers of the log instead of records.
+    /// Returns `true` if the batch holds markers of the log instead of records.
     #[must_use]
     pub const fn is_control(&self) -> bool {
         self.attributes & CONTROL != 0

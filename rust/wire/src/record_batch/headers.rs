@@ -10,7 +10,7 @@ use super::control::control_type;
 use super::header::{ATTRIBUTES_POSITION, CRC_POSITION, HEADER_SIZE, RecordBatchHeader, peek_size};
 use crate::error::{WireError, WireErrorKind};
 
-/// Where the last offset delta stands in a batch.
+/// Position of the last offset delta in a batch.
 const DELTA_POSITION: usize = 23;
 
 /// The header of a batch, and its position.
@@ -37,7 +37,7 @@ impl BatchHeader {
     }
 }
 
-/// Whether the checksums of the batches are computed: a consumer does it anyway, and it reads every byte.
+/// Treatment of the checksums of the batches: to compute them reads every byte, and a consumer does it anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Checksums {
     /// They are passed on as they are.

@@ -10,10 +10,10 @@ use crate::varint::{read_long, read_signed};
 const MIN_RECORD_SIZE: usize = 7;
 /// The least that a header of a record takes: the lengths of key and value.
 const MIN_HEADER_SIZE: usize = 2;
-/// Where the number of records stands in a batch.
+/// Position of the number of records in a batch.
 const COUNT_POSITION: usize = HEADER_SIZE - 4;
 
-/// One record of a batch. Keys and values are borrowed from the batch.
+/// Record of a batch. Keys and values are borrowed from the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView<'a> {
     /// Offset of the record in its log.
@@ -24,8 +24,19 @@ pub struct RecordView<'a> {
     pub key: Option<&'a [u8]>,
     /// The value, if it is not null.
     pub value: Option<&'a [u8]>,
-    /// Number of headers. They are checked and passed over: records of the state topic have none.
+    /// Number of headers.
     pub headers_count: usize,
+    /// The headers as they are written, after their number. [`Self::headers`] reads them.
+    headers: &'a [u8],
+}
+
+impl<'a> RecordView<'a> {
+    /// The headers in their order: a name, which should be UTF-8, and a value, if it is not null.
+    pub fn headers(&self) -> impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)> + use<'a> {
+        let mut rest = Reader::new(self.headers);
+        // The same bytes have passed `check`, so there are as many headers.
+        (0..self.headers_count).map_while(move |_| read_header(&mut rest).ok())
+    }
 }
 
 /// The records that are still ahead.
@@ -83,7 +94,7 @@ impl<'a> Walk<'a> {
         }
         let key = read_bytes(&mut r)?;
         let value = read_bytes(&mut r)?;
-        let headers_count = read_headers(&mut r)?;
+        let (headers_count, headers) = read_headers(&mut r)?;
         if r.remaining() > 0 {
             return Err(wrong_length());
         }
@@ -108,6 +119,7 @@ impl<'a> Walk<'a> {
             key,
             value,
             headers_count,
+            headers,
         })
     }
 }
@@ -149,19 +161,24 @@ fn read_bytes<'a>(r: &mut Reader<'a>) -> Result<Option<&'a [u8]>, WireError> {
     }
 }
 
-/// The number of headers of a record, which are checked.
+/// The number of headers of a record, which are checked, and the bytes from the first of them on.
 #[inline]
-fn read_headers(r: &mut Reader<'_>) -> Result<usize, WireError> {
+fn read_headers<'a>(r: &mut Reader<'a>) -> Result<(usize, &'a [u8]), WireError> {
     let start = *r;
     match read_signed(r)? {
-        0 => Ok(0),
+        0 => Ok((0, &[])),
         count => check_headers(start, r, count),
     }
 }
 
-/// Checks the headers of a record, of which there are `count`: keys are UTF-8 and not null, values may be null.
+/// Checks the headers of a record, of which there are `count`: names and values have lengths that fit, and no name is null. A name
+/// that is not UTF-8 is one, as for Kafka's own readers (`Utils.utf8`).
 #[cold]
-fn check_headers(start: Reader<'_>, r: &mut Reader<'_>, count: i32) -> Result<usize, WireError> {
+fn check_headers<'a>(
+    start: Reader<'a>,
+    r: &mut Reader<'a>,
+    count: i32,
+) -> Result<(usize, &'a [u8]), WireError> {
     let possible = r.remaining() / MIN_HEADER_SIZE;
     let kind = WireErrorKind::Count {
         count: u64::from(count.unsigned_abs()),
@@ -171,13 +188,17 @@ fn check_headers(start: Reader<'_>, r: &mut Reader<'_>, count: i32) -> Result<us
         .ok()
         .filter(|count| *count <= possible);
     let count = count.ok_or(start.error(kind))?;
+    let headers = r.rest();
     for _ in 0..count {
-        let start = *r;
-        let length = read_signed(r)?;
-        let size = usize::try_from(length).map_err(|_| start.error(impossible_length(length)))?;
-        let key = r.take(size)?;
-        core::str::from_utf8(key).map_err(|_| start.error(WireErrorKind::Utf8))?;
-        read_bytes(r)?;
+        read_header(r)?;
     }
-    Ok(count)
+    Ok((count, headers))
+}
+
+/// Name and value of a header.
+fn read_header<'a>(r: &mut Reader<'a>) -> Result<(&'a [u8], Option<&'a [u8]>), WireError> {
+    let start = *r;
+    let length = read_signed(r)?;
+    let size = usize::try_from(length).map_err(|_| start.error(impossible_length(length)))?;
+    Ok((r.take(size)?, read_bytes(r)?))
 }

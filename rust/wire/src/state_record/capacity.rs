@@ -1,4 +1,4 @@
-//! How large a state may be, in batches, so that its snapshot is taken by a log whose batches have a greatest size.
+//! Number of batches that a state may have, so that its snapshot is taken by a log whose batches have a greatest size.
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::persister::MAX_STATE_BATCHES;
@@ -9,7 +9,7 @@ use crate::error::WireError;
 use crate::record_batch::HEADER_SIZE;
 use crate::state_batch::SIZE;
 
-/// What Kafka takes the fields around key and value of a record for (`DefaultRecord.MAX_RECORD_OVERHEAD`).
+/// Bytes that Kafka counts for the fields around key and value of a record (`DefaultRecord.MAX_RECORD_OVERHEAD`).
 const RECORD_OVERHEAD: usize = 21;
 /// Bytes by which the length of a list grows: it is one when the list is empty.
 const LONGER_LENGTH: usize = 4;
@@ -37,7 +37,9 @@ pub fn snapshot_capacity(
         unknown_tagged_fields: Vec::new(),
     };
     let key = key::encode(SHARE_SNAPSHOT, key)?.len();
-    let value = value::encode_snapshot(&empty)?.len();
+    let mut value = Vec::new();
+    value::append_snapshot(&mut value, &empty)?;
+    let value = value.len();
     let fixed = 2 * HEADER_SIZE + RECORD_OVERHEAD + key + value + LONGER_LENGTH;
     let room = max_message_bytes.saturating_sub(fixed);
     Ok((room / SIZE).min(MAX_STATE_BATCHES))

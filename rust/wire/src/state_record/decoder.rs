@@ -43,7 +43,7 @@ pub enum Seen<'a> {
         number: usize,
         /// The share partition.
         key: &'a SharePartitionKey,
-        /// What is said of it.
+        /// Value of the record.
         value: &'a ShareValue,
     },
     /// A record of a type that this release does not know, left unread.

@@ -14,16 +14,27 @@ pub(super) const EMPTY_GROUP: WireErrorKind = WireErrorKind::Length {
 };
 
 pub(super) fn encode(record_type: i16, key: &SharePartitionKey) -> Result<Vec<u8>, WireError> {
+    let mut out = Vec::new();
+    append(&mut out, record_type, key)?;
+    Ok(out)
+}
+
+/// An error leaves `out` as it is.
+pub(super) fn append(
+    out: &mut Vec<u8>,
+    record_type: i16,
+    key: &SharePartitionKey,
+) -> Result<(), WireError> {
     check_string(key.group.len())?;
     if key.group.is_empty() {
         return Err(WireError::unwritable(EMPTY_GROUP));
     }
-    let mut out = Vec::with_capacity(2 + 2 + key.group.len() + 16 + 4);
+    out.reserve(2 + 2 + key.group.len() + 16 + 4);
     out.extend_from_slice(&record_type.to_be_bytes());
-    write_legacy_string(&mut out, Some(&key.group));
+    write_legacy_string(out, Some(&key.group));
     out.extend_from_slice(&key.topic_id.0);
     out.extend_from_slice(&key.partition.to_be_bytes());
-    Ok(out)
+    Ok(())
 }
 
 /// Reads what follows the record type. An empty group is refused: no request can make a state for it.

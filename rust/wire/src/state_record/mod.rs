@@ -37,11 +37,21 @@ pub enum Decoded {
 /// # Errors
 /// The group id is empty or longer than 32,767 bytes: no reader would accept the key.
 pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
+    let mut out = Vec::new();
+    append_key(&mut out, record)?;
+    Ok(out)
+}
+
+/// As [`encode_key`], after what is in `out`; an error leaves it as it is.
+///
+/// # Errors
+/// As [`encode_key`].
+pub fn append_key(out: &mut Vec<u8>, record: &ShareRecord) -> Result<(), WireError> {
     let record_type = match record.value {
         ShareValue::Snapshot(_) | ShareValue::Tombstone => SHARE_SNAPSHOT,
         ShareValue::Update(_) => SHARE_UPDATE,
     };
-    key::encode(record_type, &record.key)
+    key::append(out, record_type, &record.key)
 }
 
 /// The bytes of a value; `None` is the null value of a tombstone.
@@ -52,11 +62,21 @@ pub fn encode_key(record: &ShareRecord) -> Result<Vec<u8>, WireError> {
 /// # Errors
 /// The value does not fit Kafka's 32-bit lengths, or its unknown tagged fields do not ascend from 1.
 pub fn encode_value(value: &ShareValue) -> Result<Option<Vec<u8>>, WireError> {
+    let mut out = Vec::new();
+    Ok(append_value(&mut out, value)?.then_some(out))
+}
+
+/// As [`encode_value`], after what is in `out`, with `false` for the null value; an error leaves `out` as it is.
+///
+/// # Errors
+/// As [`encode_value`].
+pub fn append_value(out: &mut Vec<u8>, value: &ShareValue) -> Result<bool, WireError> {
     match value {
-        ShareValue::Snapshot(snapshot) => value::encode_snapshot(snapshot).map(Some),
-        ShareValue::Update(update) => value::encode_update(update).map(Some),
-        ShareValue::Tombstone => Ok(None),
+        ShareValue::Snapshot(snapshot) => value::append_snapshot(out, snapshot)?,
+        ShareValue::Update(update) => value::append_update(out, update)?,
+        ShareValue::Tombstone => return Ok(false),
     }
+    Ok(true)
 }
 
 /// A decoded key of the state topic.

@@ -14,17 +14,20 @@ const VERSION: i16 = 0;
 /// `DeliveryCompleteCount` (KIP-1226) is tagged 0 and left out when it is unknown.
 const COMPLETE_COUNT_TAG: u32 = 0;
 const COMPLETE_COUNT_SIZE: usize = 4;
-/// How tagged fields begin of which the known one is the only one: their number, tag and size.
+/// First bytes of tagged fields of which the known one is the only one: their number, tag and size.
 const ONLY_COMPLETE_COUNT: [u8; 3] = [1, COMPLETE_COUNT_TAG as u8, COMPLETE_COUNT_SIZE as u8];
 const UNKNOWN_COUNT: i32 = -1;
 
-pub(super) fn encode_snapshot(snapshot: &ShareSnapshot) -> Result<Vec<u8>, WireError> {
+pub(super) fn append_snapshot(
+    out: &mut Vec<u8>,
+    snapshot: &ShareSnapshot,
+) -> Result<(), WireError> {
     let tags = Tags::of(
         snapshot.delivery_complete_count,
         &snapshot.unknown_tagged_fields,
     );
     let size = 2 + 3 * 4 + 3 * 8 + state_batches_size(&snapshot.state_batches)? + tags.size()?;
-    let mut out = Vec::with_capacity(size);
+    out.reserve(size);
     out.extend_from_slice(&VERSION.to_be_bytes());
     out.extend_from_slice(&snapshot.snapshot_epoch.to_be_bytes());
     out.extend_from_slice(&snapshot.state_epoch.to_be_bytes());
@@ -32,9 +35,9 @@ pub(super) fn encode_snapshot(snapshot: &ShareSnapshot) -> Result<Vec<u8>, WireE
     out.extend_from_slice(&snapshot.start_offset.to_be_bytes());
     out.extend_from_slice(&snapshot.create_timestamp.to_be_bytes());
     out.extend_from_slice(&snapshot.write_timestamp.to_be_bytes());
-    write_state_batches(&mut out, &snapshot.state_batches);
-    tags.write(&mut out);
-    Ok(out)
+    write_state_batches(out, &snapshot.state_batches);
+    tags.write(out);
+    Ok(())
 }
 
 pub(super) fn decode_snapshot(bytes: &[u8]) -> Result<ShareSnapshot, WireError> {
@@ -57,20 +60,20 @@ pub(super) fn decode_snapshot(bytes: &[u8]) -> Result<ShareSnapshot, WireError> 
     Ok(snapshot)
 }
 
-pub(super) fn encode_update(update: &ShareUpdate) -> Result<Vec<u8>, WireError> {
+pub(super) fn append_update(out: &mut Vec<u8>, update: &ShareUpdate) -> Result<(), WireError> {
     let tags = Tags::of(
         update.delivery_complete_count,
         &update.unknown_tagged_fields,
     );
     let size = 2 + 2 * 4 + 8 + state_batches_size(&update.state_batches)? + tags.size()?;
-    let mut out = Vec::with_capacity(size);
+    out.reserve(size);
     out.extend_from_slice(&VERSION.to_be_bytes());
     out.extend_from_slice(&update.snapshot_epoch.to_be_bytes());
     out.extend_from_slice(&update.leader_epoch.to_be_bytes());
     out.extend_from_slice(&update.start_offset.to_be_bytes());
-    write_state_batches(&mut out, &update.state_batches);
-    tags.write(&mut out);
-    Ok(out)
+    write_state_batches(out, &update.state_batches);
+    tags.write(out);
+    Ok(())
 }
 
 /// An empty update, to read into.

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Does the work of share_state's store: appends the bytes of each of its commits to a file, and syncs as it does. The bytes are
@@ -34,7 +35,7 @@ final class AppendingPersister extends InlinePersister implements AutoCloseable 
     private final ScheduledExecutorService syncing;
     private int next;
 
-    /** How commits reach the disk; {@code benches/rust/src/stored.rs} says it at length. */
+    /** Time at which commits reach the disk; {@code benches/rust/src/stored.rs} describes each value. */
     enum Durability { NEVER, INTERVAL, ALWAYS, POLLED }
 
     AppendingPersister(Durability durability, List<ByteBuffer> commits, Path directory) throws IOException {
@@ -51,15 +52,21 @@ final class AppendingPersister extends InlinePersister implements AutoCloseable 
         }
     }
 
-    /** The record batches of a segment, without the first, with which the store gave every share partition its state. */
-    static List<ByteBuffer> commits(Path segment) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(segment));
+    /** The record batches of a store's segments, without the first, with which it gave every share partition its state. */
+    static List<ByteBuffer> commits(Path store) throws IOException {
+        List<Path> segments;
+        try (Stream<Path> files = Files.walk(store)) {
+            segments = files.filter(file -> file.toString().endsWith(".log")).sorted().toList();
+        }
         List<ByteBuffer> found = new ArrayList<>();
-        for (int at = 0; at < bytes.limit();) {
-            int length = BEFORE_LENGTH + Integer.BYTES + bytes.getInt(at + BEFORE_LENGTH);
-            ByteBuffer commit = ByteBuffer.allocateDirect(length);
-            found.add(commit.put(bytes.slice(at, length)).flip());
-            at += length;
+        for (Path segment : segments) {
+            ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(segment));
+            for (int at = 0; at < bytes.limit();) {
+                int length = BEFORE_LENGTH + Integer.BYTES + bytes.getInt(at + BEFORE_LENGTH);
+                ByteBuffer commit = ByteBuffer.allocateDirect(length);
+                found.add(commit.put(bytes.slice(at, length)).flip());
+                at += length;
+            }
         }
         return found.subList(1, found.size());
     }

@@ -1,36 +1,36 @@
 package kafka.server.share;
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.StringJoiner;
-import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntPredicate;
 
 /**
- * Replays an operation log on Kafka's own classes: once for the results, then until it is warm, then against the clock. Prints
- * one JSON object with the fields of {@code benches/rust/src/result.rs}.
+ * Replays an operation log on Kafka's own classes: once for the results, then as often as is asked, with the questions and
+ * answers of {@code benches/rust/src/bin/oplog.rs}. An answer also has what the compiler and the collector took meanwhile.
  *
- * Arguments: FILE ROUNDS TAIL_ROUNDS LIMIT_S WARM_UP_MS TRACE [DURABILITY SEGMENT]; with TAIL_ROUNDS -1 the bytes in use are
- * measured instead. With a durability the timed replays append the commits of the segment, see {@link AppendingPersister}.
+ * Arguments: FILE LIMIT_S TRACE [DURABILITY STORE], or FILE memory for the bytes in use. With a durability the timed replays
+ * append the commits of the store's segments, see {@link AppendingPersister}.
  */
 public final class Bench {
     private static final int LOOK_EVERY = 64;
+    private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
     private final OperationLog log;
-    private final int rounds;
-    private final int tailRounds;
     private final long limit;
-    private final long warmUp;
     private final boolean trace;
     private final AppendingPersister.Durability durability;
     private final List<ByteBuffer> commits;
@@ -38,82 +38,83 @@ public final class Bench {
     private long digest;
     private int stopped = -1;
     private long[] persisted = new long[3];
-    private final List<Long> spent = new ArrayList<>();
-    private final Map<String, int[]> tails = new TreeMap<>();
-    private final Map<String, String> more = new TreeMap<>();
 
     private Bench(String[] arguments) throws Exception {
         log = new OperationLog(Path.of(arguments[0]));
-        rounds = Integer.parseInt(arguments[1]);
-        tailRounds = Integer.parseInt(arguments[2]);
-        limit = Long.parseLong(arguments[3]) * 1_000_000_000L;
-        warmUp = Long.parseLong(arguments[4]) * 1_000_000L;
-        trace = Boolean.parseBoolean(arguments[5]);
-        boolean appends = arguments.length > 6;
-        durability = appends ? AppendingPersister.Durability.valueOf(arguments[6].toUpperCase(Locale.ROOT)) : null;
-        directory = appends ? Path.of(arguments[7]).toAbsolutePath().getParent() : null;
-        commits = appends ? AppendingPersister.commits(Path.of(arguments[7])) : List.of();
+        limit = Long.parseLong(arguments[1]) * 1_000_000_000L;
+        trace = Boolean.parseBoolean(arguments[2]);
+        boolean appends = arguments.length > 3;
+        durability = appends ? AppendingPersister.Durability.valueOf(arguments[3].toUpperCase(Locale.ROOT)) : null;
+        directory = appends ? Path.of(arguments[4]).toAbsolutePath() : null;
+        commits = appends ? AppendingPersister.commits(directory) : List.of();
     }
 
     public static void main(String[] arguments) throws Exception {
-        Bench bench = new Bench(arguments);
-        if (bench.tailRounds < 0) {
-            bench.memory();
+        if (arguments[1].equals("memory")) {
+            new Bench(new String[] {arguments[0], "0", "false"}).memory();
         } else {
-            bench.run();
+            new Bench(arguments).run();
         }
-        System.out.println(bench.json());
         System.exit(0);
     }
 
     private void run() throws Exception {
         boolean folds = log.has(OperationLog.FOLD) || log.has(OperationLog.ENCODE);
-        long began = System.nanoTime();
         Digest results = new Digest(trace);
         long total = folds ? new FoldReplay(log).run(results, limit) : replay(results, null, limit);
-        long took = System.nanoTime() - began;
         if (total < 0) {
             stopped = (int) -total;
-            return;
+        } else {
+            digest = results.value();
         }
-        digest = results.value();
-        if (rounds == 0) {
-            return;
+        System.out.println(json());
+        BufferedReader asked = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String line = asked.readLine(); line != null; line = asked.readLine()) {
+            String[] words = line.split(" ");
+            int times = Integer.parseInt(words[1]);
+            System.out.println(switch (words[0]) {
+                case "replays" -> replays(folds, times);
+                case "tails" -> tails(times);
+                case "threads" -> String.format(Locale.ROOT, "{\"two_threads_ratio\": %f}", twoThreads());
+                default -> throw new IllegalArgumentException(line);
+            });
         }
-        // Two rounds at least, and as many as it takes for the compiler to have had its time.
-        long warming = System.nanoTime();
-        for (int i = 0; i < 2 || System.nanoTime() - warming < warmUp; i++) {
-            once(folds);
-        }
+    }
+
+    private String replays(boolean folds, int times) throws Exception {
+        long compiling = COMPILER.getTotalCompilationTime();
         long collecting = collecting();
-        for (int i = 0; i < affordable(rounds, took); i++) {
-            spent.add(once(folds));
+        long total = 0;
+        for (int i = 0; i < times; i++) {
+            total += once(folds);
         }
-        more.put("gc_ms", Long.toString(collecting() - collecting));
-        if (log.workload.equals("W16")) {
-            more.put("two_threads_ratio", Double.toString(twoThreads()));
+        return String.format("{\"ns\": %d, \"compiling_ms\": %d, \"gc_ms\": %d}", total,
+            COMPILER.getTotalCompilationTime() - compiling, collecting() - collecting);
+    }
+
+    private String tails(int times) throws Exception {
+        int[] least = new int[log.count];
+        Arrays.fill(least, Integer.MAX_VALUE);
+        for (int i = 0; i < times; i++) {
+            replay(null, least, Long.MAX_VALUE);
         }
-        if (tailRounds > 0 && !folds) {
-            int[] least = new int[log.count];
-            Arrays.fill(least, Integer.MAX_VALUE);
-            for (int i = 0; i < affordable(tailRounds, took); i++) {
-                replay(null, least, Long.MAX_VALUE);
-            }
-            for (int kind = 1; kind < OperationLog.NAMES.length; kind++) {
-                int[] times = new int[log.count];
-                int n = 0;
-                for (int op = 0; op < log.count; op++) {
-                    if (log.kind[op] == kind && least[op] != Integer.MAX_VALUE) {
-                        times[n++] = least[op];
-                    }
-                }
-                if (n > 0) {
-                    times = Arrays.copyOf(times, n);
-                    Arrays.sort(times);
-                    tails.put(OperationLog.NAMES[kind], times);
+        StringJoiner tails = new StringJoiner(", ", "{\"tails\": {", "}}");
+        for (int kind = 1; kind < OperationLog.NAMES.length; kind++) {
+            int[] found = new int[log.count];
+            int n = 0;
+            for (int op = 0; op < log.count; op++) {
+                if (log.kind[op] == kind && least[op] != Integer.MAX_VALUE) {
+                    found[n++] = least[op];
                 }
             }
+            if (n > 0) {
+                int[] sorted = Arrays.copyOf(found, n);
+                Arrays.sort(sorted);
+                tails.add(String.format("\"%s\": {\"count\": %d, \"p50\": %d, \"p99\": %d, \"p9999\": %d, \"max\": %d}",
+                    OperationLog.NAMES[kind], n, at(sorted, 0.5), at(sorted, 0.99), at(sorted, 0.9999), sorted[n - 1]));
+            }
         }
+        return tails.toString();
     }
 
     private long once(boolean folds) throws Exception {
@@ -125,16 +126,12 @@ public final class Bench {
         return folds ? new FoldReplay(log).run(null, Long.MAX_VALUE) : replay(null, null, Long.MAX_VALUE);
     }
 
-    private int affordable(int asked, long took) {
-        return (int) Math.min(asked, Math.max(2, 5 * limit / Math.max(took, 1)));
-    }
-
     /** Time in the timed sections, or less than 0: the operation at which the time was up. */
     private long replay(Digest results, int[] least, long patience) throws Exception {
         return replay(results, least, patience, partition -> true);
     }
 
-    /** How many times as fast the log is with two threads, one for share partition 0 and one for the others. */
+    /** Returns the speed-up of the log with two threads, one for share partition 0 and one for the others. */
     private double twoThreads() throws Exception {
         List<IntPredicate> parts = List.of(partition -> partition == 0, partition -> partition != 0);
         long alone = 0;
@@ -194,8 +191,8 @@ public final class Bench {
         for (int op = 0; op < log.count && log.kind[op] != OperationLog.BEGIN; op++) {
             partitions.run(op, null);
         }
-        more.put("memory_bytes", Long.toString(inUse() - before));
-        persisted = partitions.persisted();
+        System.out.println("{\"memory_bytes\": " + (inUse() - before) + "}");
+        partitions.persisted();
     }
 
     private static long inUse() throws InterruptedException {
@@ -217,16 +214,10 @@ public final class Bench {
     }
 
     private String json() {
-        StringJoiner tailTexts = new StringJoiner(", ", "{", "}");
-        tails.forEach((kind, times) -> tailTexts.add(String.format(
-            "\"%s\": {\"count\": %d, \"p50\": %d, \"p99\": %d, \"p9999\": %d, \"max\": %d}", kind, times.length, at(times, 0.5),
-            at(times, 0.99), at(times, 0.9999), times[times.length - 1])));
-        StringBuilder text = new StringBuilder(String.format(
-            "{\"engine\": \"kafka\", \"digest\": %s, \"stopped\": %s, \"writes\": %d, \"batches\": %d, \"bytes\": %d, "
-                + "\"rounds_ns\": %s, \"tails\": %s", stopped < 0 ? String.format("\"%016x\"", digest) : "null",
-            stopped < 0 ? "null" : Integer.toString(stopped), persisted[0], persisted[1], persisted[2], spent, tailTexts));
-        more.forEach((name, value) -> text.append(", \"").append(name).append("\": ").append(value));
-        return text.append(", \"java\": \"").append(System.getProperty("java.version")).append("\"}").toString();
+        return String.format("{\"engine\": \"kafka\", \"digest\": %s, \"stopped\": %s, \"writes\": %d, \"batches\": %d, "
+            + "\"bytes\": %d, \"java\": \"%s\"}", stopped < 0 ? String.format("\"%016x\"", digest) : "null",
+            stopped < 0 ? "null" : Integer.toString(stopped), persisted[0], persisted[1], persisted[2],
+            System.getProperty("java.version"));
     }
 
     private static int at(int[] sorted, double share) {

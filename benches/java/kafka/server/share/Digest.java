@@ -4,7 +4,7 @@ import org.apache.kafka.server.share.persister.PersisterStateBatch;
 
 import java.util.List;
 
-/** One number for all results of a replay, computed as {@code benches/rust/src/digest.rs} does. */
+/** Digest of all results of a replay in one number, computed as {@code benches/rust/src/digest.rs} does. */
 final class Digest {
     static final long POINT = 0x9E3779B97F4A7C15L;
     private static final long END = Long.MIN_VALUE + 65_536;

@@ -43,7 +43,7 @@ class InlinePersister implements Persister {
     private long base;
     private int[] codes = new int[0];
     private long startOffset;
-    /** What waits for {@code complete}; an operation that left something open stands here as one list. */
+    /** Writes that wait for {@code complete}; an operation that left something open is here as one list. */
     private final List<List<CompletableFuture<WriteShareGroupStateResult>>> held = new ArrayList<>();
     private List<CompletableFuture<WriteShareGroupStateResult>> waiting = new ArrayList<>();
 
@@ -128,7 +128,7 @@ class InlinePersister implements Persister {
         }
     }
 
-    /** What is persisted of the records from {@code start} on, in maximal runs. */
+    /** Returns what is persisted of the records from {@code start} on, in maximal runs. */
     List<PersisterStateBatch> read(long start) {
         List<PersisterStateBatch> runs = new ArrayList<>();
         int i = (int) Math.max(0, start - base);
@@ -144,7 +144,7 @@ class InlinePersister implements Persister {
         return runs;
     }
 
-    /** Where the next leader begins. */
+    /** Sets the offset at which the next leader begins. */
     void startAt(long offset) {
         startOffset = offset;
     }

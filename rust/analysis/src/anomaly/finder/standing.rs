@@ -1,4 +1,4 @@
-//! What a finder would say if the log ended now, and what it lets go.
+//! Anomalies that a finder would tell if the log ended now, and those that it lets go.
 
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ impl Finder {
         self.suspicions.shrink_to(2 * self.suspicions.len());
     }
 
-    /// When that was over which [`Self::forget_before`] may let go, in no order, ms since the epoch.
+    /// Times at which that was over which [`Self::forget_before`] may let go, in no order, ms since the epoch.
     pub fn over(&self) -> impl Iterator<Item = i64> + '_ {
         let of_live = self.live.values().flat_map(|live| &live.life.suspicions);
         let of_others = self.suspicions.iter().flat_map(|of| &of.all);

@@ -53,7 +53,8 @@ impl Intervals {
             let is_last = next.is_none_or(|next| !is_available(next.delivery));
             let looped = next.filter(|_| goes_on).unwrap_or(run.value);
             if looped.loops >= on.config.loop_releases && (is_last || !goes_on) {
-                suspicions.push(loop_of(run.range, looped, until));
+                let is_lost = next.is_some_and(|next| is_archived(next.delivery));
+                suspicions.push(loop_of(run.range, looped, until, is_lost));
             }
             if let Some(mut known) = next {
                 given_up(on, row, run.range, known.longest_ms, suspicions);
@@ -75,7 +76,7 @@ impl Intervals {
     ) {
         for run in window.runs() {
             if run.value.loops >= on.config.loop_releases {
-                suspicions.push(loop_of(run.range, run.value, until));
+                suspicions.push(loop_of(run.range, run.value, until, false));
             }
         }
     }
@@ -83,6 +84,14 @@ impl Intervals {
 
 fn is_available(delivery: Delivery) -> bool {
     delivery.state == RecordState::Available.id()
+}
+
+/// Tells if nobody is given it any more, and nobody has accepted it.
+fn is_archived(delivery: Delivery) -> bool {
+    matches!(
+        RecordState::from_id(delivery.state),
+        Some(RecordState::Archiving | RecordState::Archived)
+    )
 }
 
 const fn new(delivery: Delivery, at: At) -> Known {
@@ -96,7 +105,7 @@ const fn new(delivery: Delivery, at: At) -> Known {
     }
 }
 
-/// What becomes of a run by a row that holds it.
+/// Returns the new facts of a run that a row holds.
 fn next(on: Context<'_>, row: &HistoryRow, known: Known, delivery: Delivery) -> Known {
     let lock_ms = on.config.loop_lock_ms(&on.key.group);
     let since = row.at.timestamp.saturating_sub(known.changed_ms);
@@ -135,7 +144,7 @@ fn next(on: Context<'_>, row: &HistoryRow, known: Known, delivery: Delivery) -> 
     }
 }
 
-const fn loop_of(range: OffsetRange, known: Known, until: Option<i64>) -> Suspicion {
+const fn loop_of(range: OffsetRange, known: Known, until: Option<i64>, is_lost: bool) -> Suspicion {
     Suspicion {
         range,
         since: known.loop_since,
@@ -143,6 +152,7 @@ const fn loop_of(range: OffsetRange, known: Known, until: Option<i64>) -> Suspic
         what: What::Loop {
             times: known.loops,
             count: known.delivery.count,
+            is_lost,
         },
     }
 }

@@ -1,10 +1,15 @@
-//! What happens to the whole share partition, and what is seen of it: another leader, a moved log start, a reset, a view.
+//! Events of the whole share partition, and what is seen of it: another leader, a moved log start, a reset, a view.
 
 use super::{Fault, Record, Server, State};
 
 impl Server {
-    /// Another leader takes over: it knows what was written.
-    pub fn fail_over(&mut self) {
+    /// Another leader takes over: it knows what was written. Returns the one before, whose writes are fenced from now on.
+    pub fn fail_over(&mut self) -> Self {
+        let before = Self {
+            is_fenced: true,
+            fault: None,
+            ..self.clone()
+        };
         self.leader_epoch += 1;
         for record in &mut self.records {
             let (count, ended) = record.written;
@@ -15,6 +20,7 @@ impl Server {
                 State::Available
             };
         }
+        before
     }
 
     /// The log start moves.
@@ -45,7 +51,7 @@ impl Server {
         }
     }
 
-    /// What a view shows: start offset and leader epoch.
+    /// Figures that a view shows: start offset and leader epoch.
     pub fn view(&mut self, now: i64) -> (i64, i64) {
         self.tick(now);
         if self.start > 3 && self.due(Fault::ShowsAnOldStart, now) {

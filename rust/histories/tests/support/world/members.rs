@@ -1,13 +1,13 @@
-//! What the members of the world do: they fetch, deal with records, and acknowledge.
+//! Members of the world: they fetch, deal with records, and acknowledge.
 
 use std::cmp::Reverse;
 
 use super::super::server::Given;
 use super::{Fate, MS, SKEW, Step, World};
 
-/// How long a member waits for the answer to an acknowledgement.
+/// Time that a member waits for the answer to an acknowledgement.
 const WAIT: i64 = 1000 * MS;
-/// How many milliseconds later one arrives that was on its way for longer.
+/// Milliseconds by which one arrives later that was on its way for longer.
 const LATE: i64 = 30_000;
 
 impl World {
@@ -43,7 +43,8 @@ impl World {
         } else {
             self.chance.within(1, 20)
         };
-        let given = self.server.fetch(self.names[member], self.now, most);
+        let (name, now) = (self.names[member], self.now);
+        let given = self.leader(member).fetch(name, now, most);
         if given.is_empty() {
             if self.now < until {
                 self.later(
@@ -139,7 +140,7 @@ impl World {
         );
     }
 
-    /// What a member says of records: whole stretches of one type.
+    /// Verdicts of a member on records: whole stretches of one type.
     fn verdicts(&mut self, first: i64, last: i64, ranges: &mut Vec<(i64, i64, i64)>) {
         let mut at = first;
         while at <= last {
@@ -172,8 +173,8 @@ impl World {
                 fate
             };
             let lost = fate != Fate::Answered;
-            let name = self.names[member];
-            let taken = self.server.acknowledge(name, self.now, ranges, lost);
+            let (name, now) = (self.names[member], self.now);
+            let taken = self.leader(member).acknowledge(name, now, ranges, lost);
             let crashed = !self.alive[member];
             match (lost || crashed, taken) {
                 (true, _) if fate == Fate::Late => (sent + WAIT, "unknown"),

@@ -1,11 +1,11 @@
-//! What a crash leaves: one way of several, or any subset of what was not synced.
+//! Crash of the disk: it leaves a part of what was not synced, in one way of several, or any subset.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use super::{Inode, Names, SimDisk, State};
 
-/// How names and bytes that were not synced come out of a crash.
+/// Loss of the names and bytes that were not synced, by a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// All of them are gone.
@@ -34,7 +34,7 @@ impl Loss {
     ];
 }
 
-/// What a disk writes as a whole.
+/// Bytes that a disk writes as a whole.
 const PAGE: usize = 512;
 
 impl SimDisk {
@@ -89,7 +89,7 @@ impl SimDisk {
     }
 }
 
-/// What is there now is all that there is.
+/// Returns a disk that has what is there now, and nothing else.
 fn found_again(mut state: State) -> SimDisk {
     state.fault = None;
     state.operations = 0;

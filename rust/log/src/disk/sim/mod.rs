@@ -28,6 +28,14 @@ struct Inode {
     dropped: Vec<(usize, usize)>,
 }
 
+impl Inode {
+    /// Bytes at the beginning that a sync need not write.
+    fn synced(&self) -> usize {
+        let same = |(live, durable): &(&u8, &u8)| live == durable;
+        self.live.iter().zip(&self.durable).take_while(same).count()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Node {
     Dir,
@@ -50,9 +58,11 @@ struct State {
     locked: BTreeSet<PathBuf>,
     /// The mark given last.
     marks: i32,
+    /// Bytes that a file has from an operation on, reads counted.
+    later: Option<(u64, usize, Vec<u8>)>,
 }
 
-/// What goes wrong.
+/// Fault of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Power is lost at this operation: it happens by half, and every later one fails.
@@ -81,7 +91,7 @@ fn not_found() -> io::Error {
     io::Error::from(io::ErrorKind::NotFound)
 }
 
-/// What an operation does to a disk that is not well.
+/// Effect of an operation, which decides if a full disk refuses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Changes nothing.
@@ -95,7 +105,7 @@ enum Kind {
 /// An operation that fails.
 #[derive(Debug)]
 struct Failed {
-    /// How much of it is done nevertheless, in sixths.
+    /// Part of it that is done nevertheless, in sixths.
     sixths: usize,
     error: io::Error,
 }
@@ -145,6 +155,14 @@ impl SimDisk {
     /// Gives the stores that are made from now on other marks than those of another disk.
     pub fn number_marks_from(&self, mark: i32) {
         self.state().marks = mark;
+    }
+
+    /// Lets somebody else give a file other bytes before the operation `at` from now on, reads counted.
+    #[cfg(test)]
+    pub fn change_at(&self, at: u64, path: &Path, bytes: &[u8]) {
+        let mut state = self.state();
+        let inode = state.file(path).expect("a file");
+        state.later = Some((state.asked + at, inode, bytes.to_vec()));
     }
 
     /// A copy that shares nothing, as an administrator's copy of the directory.
@@ -202,6 +220,9 @@ impl State {
     fn step(&mut self, kind: Kind) -> Result<(), Failed> {
         let asked = self.asked;
         self.asked += 1;
+        if let Some((_, inode, bytes)) = self.later.take_if(|(at, ..)| *at == asked) {
+            self.inodes[inode].live = bytes;
+        }
         let now = self.operations;
         if kind != Kind::Read {
             self.operations += 1;

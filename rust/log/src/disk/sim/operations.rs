@@ -1,16 +1,29 @@
-//! What the store asks of the simulated disk. Each operation counts, and may fail.
+//! Operations that the store asks of the simulated disk. Each counts, and may fail.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::{Disk, DiskFile, Entry, Held, LockFailure, Source};
+use super::super::{Disk, DiskFile, Entry, Held, LockFailure, Room, Source};
 use super::{Failed, Kind, Node, SimDisk, not_found};
 
 #[derive(Debug)]
 struct SimFile {
     disk: SimDisk,
     inode: usize,
+    /// Begin of the next append, in a file that gets its room ahead.
+    end: Option<usize>,
+}
+
+/// Room is reserved up to the next multiple of this many bytes: two pages, so that either may be lost alone.
+const ROOM: usize = 1_024;
+
+impl SimDisk {
+    fn appending(&self, inode: usize, length: usize, room: Room) -> Box<dyn DiskFile> {
+        let disk = self.clone();
+        let end = (room == Room::Ahead).then_some(length);
+        Box::new(SimFile { disk, inode, end })
+    }
 }
 
 impl DiskFile for SimFile {
@@ -20,9 +33,15 @@ impl DiskFile for SimFile {
             Ok(()) => (bytes.len(), Ok(())),
             Err(Failed { sixths, error }) => (bytes.len() * sixths / 6, Err(error)),
         };
-        state.inodes[self.inode]
-            .live
-            .extend_from_slice(&bytes[..written]);
+        let live = &mut state.inodes[self.inode].live;
+        let at = self.end.unwrap_or(live.len());
+        if self.end.is_some() {
+            live.resize((at + bytes.len()).next_multiple_of(ROOM), 0);
+            live[at..at + written].copy_from_slice(&bytes[..written]);
+            self.end = Some(at + written);
+        } else {
+            live.extend_from_slice(&bytes[..written]);
+        }
         result
     }
 
@@ -31,7 +50,7 @@ impl DiskFile for SimFile {
         let result = state.step(Kind::Change);
         let inode = &mut state.inodes[self.inode];
         if let Err(failed) = result {
-            inode.dropped.push((inode.durable.len(), inode.live.len()));
+            inode.dropped.push((inode.synced(), inode.live.len()));
             return Err(failed.into());
         }
         inode.durable = inode.live.clone();
@@ -49,6 +68,7 @@ impl DiskFile for SimFile {
         let length = usize::try_from(length).expect("a small file");
         let inode = &mut state.inodes[self.inode];
         inode.live.resize(length, 0);
+        self.end = self.end.map(|_| length);
         for (from, to) in &mut inode.dropped {
             (*from, *to) = ((*from).min(length), (*to).min(length));
         }
@@ -56,11 +76,12 @@ impl DiskFile for SimFile {
     }
 }
 
-/// A file as it was when it was opened.
+/// A file that is read while others may change it.
 #[derive(Debug)]
 struct SimSource {
     disk: SimDisk,
-    bytes: Cursor<Vec<u8>>,
+    inode: usize,
+    position: u64,
 }
 
 impl Read for SimSource {
@@ -73,20 +94,29 @@ impl Read for SimSource {
             buffer.len()
         };
         let wanted = few.min(buffer.len());
-        self.bytes.read(&mut buffer[..wanted])
+        let mut bytes = Cursor::new(&state.inodes[self.inode].live);
+        bytes.set_position(self.position);
+        let read = bytes.read(&mut buffer[..wanted])?;
+        self.position += read as u64;
+        Ok(read)
     }
 }
 
 impl Seek for SimSource {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.bytes.seek(to)
+        let state = self.disk.state();
+        let mut bytes = Cursor::new(&state.inodes[self.inode].live);
+        bytes.set_position(self.position);
+        self.position = bytes.seek(to)?;
+        Ok(self.position)
     }
 }
 
 impl Source for SimSource {
     fn length(&self) -> io::Result<u64> {
-        self.disk.state().step(Kind::Read)?;
-        Ok(self.bytes.get_ref().len() as u64)
+        let mut state = self.disk.state();
+        state.step(Kind::Read)?;
+        Ok(state.inodes[self.inode].live.len() as u64)
     }
 }
 
@@ -162,25 +192,20 @@ impl Disk for SimDisk {
         Ok(())
     }
 
-    fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    fn create(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state();
         let (done, result) = state.step_name(Kind::Grow);
         let inode = if done { state.new_file(path) } else { 0 };
         result?;
-        Ok(Box::new(SimFile {
-            disk: self.clone(),
-            inode,
-        }))
+        Ok(self.appending(inode, 0, room))
     }
 
-    fn open_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
+    fn open_append(&self, path: &Path, room: Room) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.state();
         state.step(Kind::Read)?;
         let inode = state.file(path)?;
-        Ok(Box::new(SimFile {
-            disk: self.clone(),
-            inode,
-        }))
+        let length = state.inodes[inode].live.len();
+        Ok(self.appending(inode, length, room))
     }
 
     fn write_again(&self, path: &Path, from: u64) -> io::Result<()> {
@@ -201,7 +226,8 @@ impl Disk for SimDisk {
         let inode = state.file(path)?;
         Ok(Box::new(SimSource {
             disk: self.clone(),
-            bytes: Cursor::new(state.inodes[inode].live.clone()),
+            inode,
+            position: 0,
         }))
     }
 

@@ -1,10 +1,10 @@
 //! After a clean close nothing of the groups' log is torn, and a repair says what it costs.
 
 use super::*;
+use crate::config::SyncPolicy;
 use crate::corrupt::CorruptKind;
 use crate::damage::Damage;
 use crate::disk::sim::Fault;
-use crate::store::SyncPolicy;
 
 /// Opens a changed copy of the log and expects refusal without any change.
 fn damage(image: &SimDisk, config: &GroupStoreConfig) -> Damage {

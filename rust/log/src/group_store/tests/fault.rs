@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::disk::sim::Fault;
-use crate::store::PoisonCause;
+use crate::error::PoisonCause;
 
 #[test]
 fn a_store_whose_disk_failed_once_answers_nothing_more() {

@@ -7,8 +7,9 @@ use share_state_core::persister::InitializeState;
 use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch};
 
 use super::*;
+use crate::config::StoreConfig;
 use crate::read;
-use crate::store::{StateStore, StoreConfig};
+use crate::store::StateStore;
 
 #[test]
 fn it_stands_beside_the_state_partitions_whichever_comes_first() {
@@ -98,7 +99,7 @@ fn records_of_other_groups_are_passed_over() {
 
 #[test]
 fn settings_out_of_range_are_named() {
-    use crate::store::SyncPolicy;
+    use crate::config::SyncPolicy;
     let disk = SimDisk::default();
     let never = GroupStoreConfig {
         sync: SyncPolicy::Interval { ms: 0 },

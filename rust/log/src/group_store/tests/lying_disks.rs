@@ -1,8 +1,9 @@
 //! Disks that lie, for the store of share groups, which also rewrites its log.
 
 use super::*;
+use crate::config::SyncPolicy;
 use crate::disk::sim::Fault;
-use crate::store::{Recovery, SyncPolicy};
+use crate::store::Recovery;
 use crate::trials::{self, Subject};
 
 impl Subject for ShareGroupStore {

@@ -18,13 +18,13 @@ use share_state_core::time::{LockTime, WallTime};
 
 use super::{GroupStoreConfig, ShareGroupStore};
 use crate::disk::sim::{Loss, SimDisk};
+use crate::error::{OpenError, StoreError};
 use crate::layout::{group_dir, segment_name};
-use crate::store::{OpenError, StoreError};
 
 const ROOT: &str = "/gateway";
 const ORDERS: TopicId = TopicId([1; 16]);
 
-/// What the log holds: the live records.
+/// Live records of a log.
 type State = Vec<GroupRecord>;
 
 fn open(disk: &SimDisk, config: &GroupStoreConfig) -> Result<ShareGroupStore, OpenError> {
@@ -54,7 +54,7 @@ fn state(store: &ShareGroupStore) -> State {
         .answer
 }
 
-/// What a test asks of a store, each a verb with one batch of records.
+/// Command of a test to a store, each a verb with one batch of records.
 #[derive(Clone, Copy, Debug)]
 enum Command {
     /// A heartbeat with the member's epoch, initialising what is missing.

@@ -1,7 +1,7 @@
 //! Every byte of every file of a small store is changed: a reader tells it, or shows the same states.
 
 use super::*;
-use crate::store::SyncPolicy;
+use crate::config::SyncPolicy;
 use crate::trials::at_rest::{last_segment, stores};
 use crate::trials::changes::{Change, each_change, names};
 

@@ -1,6 +1,7 @@
 //! Beside a writer that appends, rolls and prunes.
 
 use super::*;
+use crate::SyncPolicy;
 
 #[test]
 fn segments_that_a_writer_prunes_meanwhile_are_passed_over() {
@@ -25,9 +26,68 @@ fn segments_that_a_writer_prunes_meanwhile_are_passed_over() {
 
 #[test]
 fn a_reader_beside_a_writer_sees_a_whole_past_and_hinders_nobody() {
+    reads_beside(SyncPolicy::Always, 4_096, 400);
+}
+
+/// The last batch comes into the room of the file before any one of the reader's operations, after none, a part or nearly all of it.
+#[test]
+fn a_batch_that_is_written_between_two_looks_is_no_damage() {
+    let disk = SimDisk::default();
+    let config = StoreConfig {
+        sync: SyncPolicy::Never,
+        ..StoreConfig::default()
+    };
+    let root = Path::new("/store");
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let store = StateStore::open_on(Arc::new(disk.clone()), root, &config, go_on).unwrap();
+    let request = InitializeState {
+        state_epoch: 1,
+        start_offset: 0,
+    };
+    let path = root
+        .join("__share_group_state-0")
+        .join(crate::layout::segment_name(0));
+    let mut files = Vec::new();
+    for n in 0..3 {
+        store.initialize(&key(n), &request, WallTime(1)).unwrap();
+        files.push(disk.bytes(&path));
+    }
+    let (before, after) = (&files[1], &files[2]);
+    let begin = before.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let end = after.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    let mut seen = [false; 2];
+    for written in [begin, begin + 9, begin + 30, end - 1] {
+        for at in 0..40 {
+            let beside = disk.copy();
+            let part = [&after[..written], &before[written..]].concat();
+            beside.put(&path, &part);
+            beside.change_at(at, &path, after);
+            let mut scan = Scan::on(Arc::new(beside), root).unwrap();
+            let records = scan.by_ref().map(Result::unwrap).count();
+            let findings = scan.into_findings();
+            let is_torn = matches!(findings[..], [Finding::TornTail(_)]);
+            assert!(
+                findings.is_empty() || written > begin && records == 2 && is_torn,
+                "{findings:?}"
+            );
+            assert!(records == 2 || records == 3, "{records}");
+            seen[records - 2] = true;
+        }
+    }
+    assert_eq!(seen, [true; 2]);
+}
+
+/// Such a writer puts its batches into room that it has reserved.
+#[test]
+fn a_reader_beside_a_writer_that_does_not_sync_finds_no_damage_in_its_room() {
+    reads_beside(SyncPolicy::Never, 1 << 20, 3_000);
+}
+
+fn reads_beside(sync: SyncPolicy, segment_bytes: u64, writes: i64) {
     let dir = tempfile::tempdir().unwrap();
     let config = StoreConfig {
-        segment_bytes: 4096,
+        sync,
+        segment_bytes,
         ..StoreConfig::default()
     };
     let store = StateStore::open(dir.path(), &config, |_| ControlFlow::Continue(())).unwrap();
@@ -41,7 +101,6 @@ fn a_reader_beside_a_writer_sees_a_whole_past_and_hinders_nobody() {
             WallTime(0),
         )
         .unwrap();
-    let writes = 400;
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for offset in 0..writes {

@@ -1,4 +1,4 @@
-//! Where a log begins and ends.
+//! Begin and end of a log.
 
 use super::*;
 use crate::read::ends::{LogEnds, ends_on};

@@ -1,4 +1,4 @@
-//! From records to states.
+//! Fold of records to states.
 
 use super::*;
 use crate::read::fold::fold_scan;

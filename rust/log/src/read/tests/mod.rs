@@ -45,7 +45,7 @@ fn kinds(findings: &[Finding]) -> Vec<&CorruptKind> {
     findings
         .iter()
         .map(|finding| match finding {
-            Finding::Damage { corrupt, .. } => &corrupt.kind,
+            Finding::Damage { corrupt, .. } | Finding::Hole { corrupt, .. } => &corrupt.kind,
             Finding::TornTail(torn) => panic!("{torn}"),
         })
         .collect()

@@ -1,4 +1,4 @@
-//! What a reader tells of a store's log that has not all with which it was closed.
+//! Findings of a reader in a store's log that has not all with which it was closed.
 
 use super::*;
 

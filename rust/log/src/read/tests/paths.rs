@@ -1,4 +1,4 @@
-//! What a path may be.
+//! Paths that can be read.
 
 use super::*;
 

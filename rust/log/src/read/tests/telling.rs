@@ -1,4 +1,4 @@
-//! From records to what became of them.
+//! History of records: what became of them.
 
 use share_state_core::history::{Cause, HistoryRow};
 

@@ -1,7 +1,7 @@
 //! The verbs, the counters and pruning on a disk that works.
 
 use super::*;
-use crate::store::SyncPolicy;
+use crate::config::SyncPolicy;
 use share_state_core::coordinator::CoordinatorError;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister::StateSummary;

@@ -1,11 +1,12 @@
-//! What an error says to a human, and which number of the operating system it carries.
+//! Errors as a human reads them, and the numbers of the operating system that they carry.
 
 use core::fmt;
 use std::io;
 
 use super::*;
+use crate::config::ConfigError;
 use crate::disk::IoFailure;
-use crate::store::{ConfigError, PoisonCause};
+use crate::error::PoisonCause;
 use share_state_core::coordinator::{CoordinatorError, Operation, ShareCoordinator};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_wire::{WireError, WireErrorKind};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::disk::sim::Fault;
-use crate::store::PoisonCause;
+use crate::error::PoisonCause;
 
 #[test]
 fn a_store_whose_disk_failed_once_answers_nothing_more() {
@@ -63,8 +63,8 @@ fn a_store_whose_disk_failed_once_answers_nothing_more() {
     assert!(faults > 50, "{faults} faults");
 }
 
-/// Whether it makes a store, loads one or makes good what a crash left: an error of the disk, also while it reads, is not taken for
-/// anything else.
+/// Errors of the disk, also while it reads, are taken for nothing else, be it that a store is made or loaded, or that
+/// what a crash left is made good.
 #[test]
 fn an_error_at_any_operation_of_an_opening_is_told() {
     let config = StoreConfig {
@@ -152,8 +152,8 @@ fn a_forked_child_is_refused_and_leaves_the_store_alone() {
     let mut store = open(&disk, &config()).unwrap();
     Command::Initialize(0).run(&store, 0).unwrap();
     let parent = std::process::id();
-    // What a fork looks like from inside: the same memory under another process id.
-    Arc::get_mut(&mut store.inner).unwrap().pid = parent + 1;
+    let inner = Arc::get_mut(&mut store.inner).unwrap();
+    inner.opener.belongs_to(parent + 1);
     let forked = StoreError::Forked {
         opened_by: parent + 1,
     };

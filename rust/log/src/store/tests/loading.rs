@@ -1,4 +1,4 @@
-//! What a load counts, and what it tells while it lasts.
+//! Counts of a load, and its reports while it lasts.
 
 use share_state_core::records::ShareRecord;
 use share_state_wire::partitioner::state_partition;
@@ -6,7 +6,8 @@ use share_state_wire::record_batch::{Compression, NewRecord, encode_marked_batch
 
 use super::sizes::large;
 use super::*;
-use crate::store::{Progress, Recovery};
+use crate::progress::Progress;
+use crate::store::Recovery;
 
 const PARTITIONS: u32 = 2;
 

@@ -137,6 +137,55 @@ fn writes_in_two_halves_are_kept_in_the_order_in_which_they_were_begun() {
 }
 
 #[test]
+fn a_write_ends_at_once_where_one_short_append_is_all() {
+    let write = write_request(0, 9, 0);
+    for (sync, segment_bytes, size, at_once) in [
+        (SyncPolicy::Never, 1 << 20, 1_i64, true),
+        (SyncPolicy::Interval { ms: 60_000 }, 1 << 20, 1, true),
+        // The sync, the new segment, the long append.
+        (SyncPolicy::Always, 1 << 20, 1, false),
+        (SyncPolicy::Never, 1024, 1, false),
+        (SyncPolicy::Never, 1 << 20, 5_000, false),
+    ] {
+        let disk = SimDisk::default();
+        let config = StoreConfig {
+            partitions: Some(1),
+            sync,
+            segment_bytes,
+            ..config()
+        };
+        let store = open(&disk, &config).unwrap();
+        Command::Initialize(3).run(&store, 0).unwrap();
+        let mut large = write.clone();
+        let batch = |i| StateBatch {
+            first_offset: 2 * i,
+            last_offset: 2 * i,
+            delivery_state: 2,
+            delivery_count: 1,
+        };
+        large.state_batches = (0..size).map(batch).collect();
+        let begun = store.begin_write(&key(3), &large, WALL).unwrap();
+        let refused = store.begin_write(&key(99), &write, WALL).unwrap();
+        let before = (store.counters(), disk.operations());
+        assert_eq!(store.try_end_write(&begun), Ok(at_once), "{config:?}");
+        let after = (store.counters(), disk.operations());
+        assert_eq!(after.0.fsyncs, before.0.fsyncs, "{config:?}");
+        assert_eq!(after.1 - before.1, u64::from(at_once), "{config:?}");
+        assert_eq!(store.end_write(begun), Ok(()));
+        let refusal = store.try_end_write(&refused);
+        assert!(matches!(refusal, Err(StoreError::Refused(_))), "{config:?}");
+        if at_once {
+            let next = store.begin_write(&key(3), &write, WALL).unwrap();
+            disk.set_fault(Some(Fault::FailOnce(0)));
+            let failed = store.try_end_write(&next);
+            assert!(matches!(failed, Err(StoreError::Poisoned { .. })));
+            let next = store.begin_write(&key(3), &write, WALL);
+            assert!(matches!(next, Err(StoreError::Poisoned { .. })));
+        }
+    }
+}
+
+#[test]
 fn a_write_whose_sync_fails_is_not_answered_as_kept() {
     let disk = SimDisk::default();
     let store = begun(&disk, 1);

@@ -104,7 +104,7 @@ fn killed() -> SimDisk {
     image
 }
 
-/// What a test asks of a store.
+/// Command of a test to a store.
 #[derive(Clone, Copy, Debug)]
 enum Command {
     Initialize(i32),
@@ -225,7 +225,7 @@ fn damages(image: &SimDisk, config: &StoreConfig) -> Vec<Damage> {
     }
 }
 
-/// Where the batches of a segment begin, and its end.
+/// Positions at which the batches of a segment begin, and its end.
 fn boundaries(bytes: &[u8]) -> Vec<usize> {
     let mut boundaries = vec![0];
     let mut at = 0;

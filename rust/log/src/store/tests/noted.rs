@@ -3,7 +3,7 @@
 use super::*;
 use crate::corrupt::CorruptKind;
 
-/// What was whole when the store was opened cannot be torn by a crash that comes later.
+/// A crash cannot tear what was whole when the store was opened before it.
 #[test]
 fn a_crash_after_the_next_opening_tears_only_what_came_since() {
     for sync in POLICIES {
@@ -16,7 +16,9 @@ fn a_crash_after_the_next_opening_tears_only_what_came_since() {
         let image = disk.copy();
         let bytes = image.bytes(&path);
         assert!(bytes.len() > closed_at);
-        for cut in 1..bytes.len() {
+        // Room that is reserved is zeros.
+        let end = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+        for cut in 1..end {
             image.put(&path, &bytes[..cut]);
             if cut < closed_at {
                 assert_eq!(damages(&image, &config).len(), 1, "cut at {cut}");

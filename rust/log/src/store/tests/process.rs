@@ -1,4 +1,4 @@
-//! What only a real file system shows: locks, links, a directory that outlives the process.
+//! Tests that need a real file system: locks, links, a directory that outlives the process.
 
 use super::*;
 

@@ -7,11 +7,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shuttle::rand::{Rng, thread_rng};
-use shuttle::{check_pct, check_random, thread};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Runner, thread};
 
 use super::*;
 use crate::disk::sim::Fault;
 use crate::sync::Mutex;
+use crate::trials::drawn_seed;
 
 /// `SCHEDULES` asks for more of each kind than the tests of every day.
 fn tries() -> usize {
@@ -19,8 +21,17 @@ fn tries() -> usize {
 }
 
 fn check(play: fn()) {
-    check_random(play, tries());
-    check_pct(play, tries(), 3);
+    let (seed, tries) = (drawn_seed(), tries());
+    Runner::new(
+        RandomScheduler::new_from_seed(seed, tries),
+        Default::default(),
+    )
+    .run(play);
+    Runner::new(
+        PctScheduler::new_from_seed(seed, 3, tries),
+        Default::default(),
+    )
+    .run(play);
 }
 
 const WRITERS: i32 = 3;
@@ -31,7 +42,11 @@ fn prepared(policy: SyncPolicy) -> (SimDisk, StoreConfig, Arc<StateStore>) {
     let config = StoreConfig {
         partitions: Some(thread_rng().gen_range(1..=2)),
         sync: policy,
-        segment_bytes: 1024,
+        segment_bytes: if thread_rng().gen_bool(0.5) {
+            1024
+        } else {
+            1 << 20
+        },
         ..config()
     };
     let disk = SimDisk::default();
@@ -41,6 +56,26 @@ fn prepared(policy: SyncPolicy) -> (SimDisk, StoreConfig, Arc<StateStore>) {
     }
     (disk, config, Arc::new(store))
 }
+
+/// Writes in one way or another.
+fn write(
+    store: &StateStore,
+    n: i32,
+    request: &WriteState,
+    wall: WallTime,
+) -> Result<(), StoreError> {
+    if thread_rng().gen_bool(0.5) {
+        return store.write(&key(n), request, wall);
+    }
+    let begun = store.begin_write(&key(n), request, wall)?;
+    if store.try_end_write(&begun)? {
+        AT_ONCE.fetch_add(1, Ordering::Relaxed);
+        return Ok(());
+    }
+    store.end_write(begun)
+}
+
+static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts a thread for each key that writes until it is refused, and calls `told` after each answer.
 fn writers(
@@ -52,7 +87,7 @@ fn writers(
         thread::spawn(move || {
             for i in 0..WRITES {
                 let request = write_request(2 * i, 2 * i, 0);
-                if let Err(refused) = store.write(&key(n), &request, WallTime(i)) {
+                if let Err(refused) = write(&store, n, &request, WallTime(i)) {
                     return (i, Some(refused));
                 }
                 told(n, i + 1);
@@ -70,7 +105,7 @@ fn joined(
     writers.into_iter().map(join).collect()
 }
 
-/// How many writes of each key a store holds.
+/// Number of writes of each key that a store holds.
 fn kept(store: &StateStore) -> Vec<i64> {
     let states = store.states().unwrap();
     assert_eq!(states.len(), WRITERS as usize);
@@ -200,4 +235,6 @@ fn a_flush_waits_for_what_was_accepted_before_it() {
             "{kept:?}, {told:?}"
         );
     });
+    let at_once = AT_ONCE.load(Ordering::Relaxed);
+    assert!(at_once > tries() / 4, "only {at_once} writes ended at once");
 }

@@ -1,4 +1,4 @@
-//! How large a request and a state may be.
+//! Sizes that a request and a state may have.
 
 use super::*;
 use share_state_core::persister::MAX_STATE_BATCHES;

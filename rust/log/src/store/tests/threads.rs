@@ -51,7 +51,7 @@ fn what_any_thread_was_told_survives() {
     }
 }
 
-/// Those who come while a group is written wait for the next, which one of them has to lead: nobody comes after them.
+/// Threads that come while a group is written wait for the next, which one of them has to lead: nobody comes after them.
 #[test]
 fn the_last_group_is_written_too() {
     let dir = tempfile::tempdir().unwrap();

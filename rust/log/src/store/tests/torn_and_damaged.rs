@@ -19,7 +19,7 @@ fn confirmed_and_one_more() -> (SimDisk, Vec<u8>, Vec<u8>, States) {
     )
 }
 
-/// What a crash may leave of a batch.
+/// Remains of a batch that a crash may leave.
 fn torn(batch: &[u8]) -> Vec<Vec<u8>> {
     let mut torn: Vec<Vec<u8>> = [1, 8, 9, 11, 12, 13, 16, 17, 21, 61, batch.len() - 1]
         .into_iter()

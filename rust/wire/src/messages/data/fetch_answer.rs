@@ -19,7 +19,7 @@ const MAX_RESERVE: usize = 256;
 /// An answer to Fetch (`FetchResponseData`). Names and addresses are borrowed from the frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchAnswer<'a> {
-    /// How long to wait before the next request, ms.
+    /// Time to wait before the next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request, from version 7 on.
     pub error_code: i16,
@@ -31,7 +31,7 @@ pub struct FetchAnswer<'a> {
     pub node_endpoints: Vec<FetchEndpoint<'a>>,
 }
 
-/// How an answer names a topic.
+/// Topic of an answer, by name or by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopicRef<'a> {
     /// Up to version 12.
@@ -63,7 +63,7 @@ pub struct FetchedPartition<'a> {
     pub diverging_epoch: Option<(i32, i64)>,
     /// Id and epoch of the leader, where it is another.
     pub current_leader: Option<(i32, i32)>,
-    /// Where the record batches lie in the frame; empty for null.
+    /// Range of the frame that holds the record batches; empty for null.
     pub records: Range<usize>,
 }
 
@@ -123,7 +123,7 @@ impl<'a> FetchAnswer<'a> {
     }
 }
 
-/// How a version writes what all versions have.
+/// Version of an answer, which decides how the fields that all versions have are written.
 #[derive(Clone, Copy)]
 struct Shape(i16);
 

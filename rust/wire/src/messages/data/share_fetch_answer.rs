@@ -18,7 +18,7 @@ const LENGTH_SIZE: usize = 4;
 pub struct ShareFetchAnswer<'a> {
     /// That of the request.
     pub correlation_id: i32,
-    /// How long the client must wait before its next request, ms.
+    /// Time that the client must wait before its next request, ms.
     pub throttle_time_ms: i32,
     /// Error of the whole request; 0 for none.
     pub error_code: i16,
@@ -47,7 +47,7 @@ pub struct ShareFetchPartition<'a> {
     pub current_leader: (i32, i32),
     /// The record batches, in pieces.
     pub records: Vec<&'a [u8]>,
-    /// What the member now holds.
+    /// Ranges of records that the member now holds.
     pub acquired: &'a [AcquiredRange],
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a message, and in which field.
+//! Error of a message, with the field at fault.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ use crate::error::WireError;
 pub struct FieldError {
     /// The innermost field at fault, in Kafka's spelling; `None` if it is none of them.
     pub field: Option<&'static str>,
-    /// Where, and what.
+    /// Fault, with its position.
     pub error: WireError,
 }
 

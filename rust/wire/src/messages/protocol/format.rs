@@ -1,17 +1,18 @@
 //! The two ways in which Kafka writes lengths: `i16` and `i32` in old versions, compact ones in flexible versions.
 
+use std::borrow::Cow;
+
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 use crate::primitives::{
-    check_string, read_compact_len, read_legacy_string, read_nullable_string, write_legacy_string,
-    write_string,
+    check_string, read_compact_len, read_legacy_len, read_text, write_legacy_string, write_string,
 };
 use crate::varint::write_unsigned;
 
 /// The most bytes, or elements, whose length can be said.
 const MAX_LENGTH: usize = i32::MAX as usize - 1;
 
-/// How a version of a message is written.
+/// Format of a version of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     pub(super) version: i16,
@@ -20,12 +21,16 @@ pub(super) struct Format {
 }
 
 impl Format {
-    pub(super) fn read_string<'a>(self, r: &mut Reader<'a>) -> Result<Option<&'a str>, WireError> {
-        if self.flexible {
-            read_nullable_string(r)
+    pub(super) fn read_string<'a>(
+        self,
+        r: &mut Reader<'a>,
+    ) -> Result<Option<Cow<'a, str>>, WireError> {
+        let length = if self.flexible {
+            read_compact_len(r)?
         } else {
-            read_legacy_string(r)
-        }
+            read_legacy_len(r)?
+        };
+        length.map(|length| read_text(r, length)).transpose()
     }
 
     pub(super) fn write_string(
@@ -76,8 +81,7 @@ impl Format {
         Ok(())
     }
 
-    /// The length of an array, which is refused when the rest of the input cannot hold as many elements of at least
-    /// `min_size` bytes; `None` for null.
+    /// The length of an array of elements of at least `min_size` bytes; `None` for null.
     pub(super) fn read_count(
         self,
         r: &mut Reader<'_>,
@@ -87,13 +91,7 @@ impl Format {
         let Some(count) = self.read_len(r)? else {
             return Ok(None);
         };
-        let min_size = min_size.max(1);
-        if count.saturating_mul(min_size) > r.remaining() {
-            return Err(start.error(WireErrorKind::Count {
-                count: count as u64,
-                possible: r.remaining() / min_size,
-            }));
-        }
+        r.admit(count, min_size, start)?;
         Ok(Some(count))
     }
 }

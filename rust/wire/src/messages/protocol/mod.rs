@@ -20,7 +20,7 @@ use crate::error::{WireError, WireErrorKind};
 use format::Format;
 use schema::{Api, Fields};
 
-/// Which of the two messages of an RPC.
+/// Direction of a message: the request of an RPC, or its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The request.
@@ -56,26 +56,29 @@ impl Api {
         version: i16,
         buf: &'a [u8],
     ) -> Result<Borrowed<'a>, FieldError> {
-        let format = self.format(version)?;
-        let mut r = Reader::new(buf);
-        let message = decode::read_fields(&mut r, self.fields(direction), format)?;
-        r.finish()?;
-        Ok(message)
+        self.decode_within(direction, version, buf, usize::MAX, false)
     }
 
-    /// Reads a message, without its header, from the start of `buf`, and skips what follows it, as Kafka's own readers
-    /// do: some servers send more than the message.
+    /// Reads a message as [`Self::decode`] does. Its arrays have at most `elements` elements altogether. With `trailing` it
+    /// skips what follows the message, as Kafka's own readers do: some clients and servers send more than the message.
     ///
     /// # Errors
-    /// The version is unknown, or the bytes do not follow the format.
-    pub fn decode_prefix<'a>(
+    /// The version is unknown, the bytes do not follow the format, or there are more elements.
+    pub fn decode_within<'a>(
         &self,
         direction: Direction,
         version: i16,
         buf: &'a [u8],
+        elements: usize,
+        trailing: bool,
     ) -> Result<Borrowed<'a>, FieldError> {
         let format = self.format(version)?;
-        decode::read_fields(&mut Reader::new(buf), self.fields(direction), format)
+        let mut r = Reader::new(buf).within(elements);
+        let message = decode::read_fields(&mut r, self.fields(direction), format)?;
+        if !trailing {
+            r.finish()?;
+        }
+        Ok(message)
     }
 
     /// The bytes of a message, without its header. Fields that the version does not have are left out.

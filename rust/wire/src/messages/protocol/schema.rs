@@ -1,4 +1,4 @@
-//! What a message is made of: the words in which the tables say what Kafka's own message definitions say.
+//! Schema of a message: the words in which the tables say what Kafka's own message definitions say.
 //!
 //! A table reads top to bottom in wire order. What is said of a field besides its type and name:
 //!
@@ -34,12 +34,12 @@ pub type Fields = &'static [Field];
 /// A version that no message has.
 pub const NEVER: i16 = i16::MAX;
 
-/// One field of a message.
+/// Field of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Kafka's name for it, in camelCase as in Kafka's JSON.
     pub name: &'static str,
-    /// What it holds.
+    /// Type of the field.
     pub kind: Kind,
     /// Its number among the tagged fields, when it is one.
     pub tag: Option<u32>,
@@ -49,7 +49,7 @@ pub struct Field {
     absent: Absent,
 }
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// `bool`.
@@ -80,7 +80,7 @@ pub enum Kind {
     Structs(Fields),
 }
 
-/// What stands for a field that a caller does not give.
+/// Value for a field that a caller does not give.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Absent {
     /// Nothing does: it must be given.
@@ -181,19 +181,19 @@ impl Field {
         Self { absent, ..self }
     }
 
-    /// Whether a message of this version has the field, tagged or not.
+    /// Returns `true` if a message of this version has the field, tagged or not.
     #[must_use]
     pub const fn is_in(&self, version: i16) -> bool {
         self.since <= version && version <= self.until
     }
 
-    /// Whether the field may be null in this version.
+    /// Returns `true` if the field may be null in this version.
     #[must_use]
     pub const fn is_nullable(&self, version: i16) -> bool {
         self.nullable_since <= version
     }
 
-    /// Whether nothing stands for the field when a caller does not give it.
+    /// Returns `true` if nothing stands for the field when a caller does not give it.
     #[must_use]
     pub const fn must_be_given(&self) -> bool {
         self.tag.is_none() && matches!(self.absent, Absent::Refused)

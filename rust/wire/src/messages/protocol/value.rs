@@ -1,5 +1,7 @@
 //! The values of a message, in the shape of its table.
 
+use std::borrow::Cow;
+
 use share_state_core::ids::TopicId;
 
 /// A value of a message. Texts and bytes borrow from the input when one is read, and are whatever the caller has when one
@@ -25,8 +27,8 @@ pub enum Value<S, B> {
     Struct(Vec<Option<Self>>),
 }
 
-/// A value that was read.
-pub type Borrowed<'a> = Value<&'a str, &'a [u8]>;
+/// A value that was read; a text is copied only where it was not UTF-8.
+pub type Borrowed<'a> = Value<Cow<'a, str>, &'a [u8]>;
 
 impl<S: AsRef<str>, B: AsRef<[u8]>> Value<S, B> {
     /// About as many bytes as the value takes: enough in most cases, so that a message is written without moving.

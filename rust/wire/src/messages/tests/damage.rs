@@ -99,6 +99,32 @@ fn count_bombs_are_refused_at_every_array() {
 }
 
 #[test]
+fn elements_of_a_request_count_wherever_they_stand() {
+    let partition = write_partition();
+    let elements = 1 + 2 * (1 + partition.state_batches.len());
+    let bytes = write_request(vec![partition.clone(), partition])
+        .encode(1)
+        .unwrap();
+    let least = (0..).find(|most| WriteRequest::decode_within(&bytes, 1, *most).is_ok());
+    assert_eq!(least, Some(elements));
+}
+
+#[test]
+fn a_header_ends_after_its_tags() {
+    assert_eq!(header_end(&[9, 9, 0, 7], 2), Ok(3));
+    assert_eq!(header_end(&[9, 1, 5, 2, 7, 7, 8], 1), Ok(6));
+    let late = header_end(&[9, 1, 5, 3, 7, 7], 1).unwrap_err();
+    assert_eq!(late.position, 4);
+    assert!(header_end(&[9], 2).is_err());
+    let many = [&[0xff, 0x7f][..], &[0; 64 << 10]].concat();
+    let kind = WireErrorKind::Count {
+        count: 0x3fff,
+        possible: 64,
+    };
+    assert_eq!(header_end(&many, 0), Err(WireError::new(0, kind)));
+}
+
+#[test]
 fn the_least_size_of_an_element_is_that_of_its_smallest_form() {
     assert_eq!(<StateBatch as Field>::MIN_SIZE, 20);
     let empty = WritePartition {

@@ -62,22 +62,27 @@ fn flags_are_told() {
 }
 
 #[test]
-fn headers_of_records_are_counted() {
+fn headers_of_records_are_told_in_their_order() {
     // Two headers: "a" = null, "b" = "c".
     let section = [26, 0, 0, 0, 1, 1, 4, 2, b'a', 1, 2, b'b', 2, b'c'];
-    let bytes = framed(|_| (), &section);
+    let headers = |section: &[u8]| {
+        let bytes = framed(|_| (), section);
+        let batch = decode(&bytes).unwrap();
+        let record = batch.records().next().unwrap();
+        let told = record.headers();
+        let told = told.map(|(name, value)| (name.to_vec(), value.map(<[u8]>::to_vec)));
+        (record.headers_count, told.collect::<Vec<_>>())
+    };
+    let second = (b"b".to_vec(), Some(b"c".to_vec()));
     assert_eq!(
-        decode(&bytes)
-            .unwrap()
-            .records()
-            .next()
-            .unwrap()
-            .headers_count,
-        2
+        headers(&section),
+        (2, vec![(b"a".to_vec(), None), second.clone()])
     );
-    let mut damaged = section;
-    damaged[8] = 0xff;
-    assert_eq!(kind(&framed(|_| (), &damaged)), WireErrorKind::Utf8);
+    assert_eq!(headers(&[12, 0, 0, 0, 1, 1, 0]), (0, Vec::new()));
+    // A name that is not UTF-8 hides no record.
+    let mut odd = section;
+    odd[8] = 0xff;
+    assert_eq!(headers(&odd), (2, vec![(vec![0xff], None), second]));
     // Seven bytes follow the count: three headers at most.
     let mut more = section;
     more[6] = 8;

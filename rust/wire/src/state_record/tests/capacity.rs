@@ -1,4 +1,4 @@
-//! How many batches a snapshot may have, beside the bytes of the snapshots that have as many.
+//! Numbers of batches that a snapshot may have, beside the bytes of the snapshots that have as many.
 
 use super::*;
 use crate::record_batch::{Compression, HEADER_SIZE, NewRecord, encode_batch};

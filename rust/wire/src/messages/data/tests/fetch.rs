@@ -5,7 +5,7 @@ use share_state_core::share_partition::AbortedTransaction;
 
 use super::*;
 
-/// What stands before the body in these frames.
+/// Bytes before the body in these frames.
 const BEFORE: &[u8] = &[0, 0, 0, 9, 0];
 
 fn framed(body: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! What there is, and where.
+//! RPCs about the cluster: its topics, its coordinators and its brokers.
 
 use super::super::schema::{
     Api, array, boolean, int8, int16, int32, int32s, string, strings, uuid,

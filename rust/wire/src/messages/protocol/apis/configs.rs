@@ -1,6 +1,6 @@
 //! Configurations of topics, brokers and groups.
 
-use super::super::schema::{Api, array, boolean, int8, int8s, int16, string, strings};
+use super::super::schema::{Api, Fields, array, boolean, int8, int8s, int16, string, strings};
 use super::{ERROR_MESSAGE, THROTTLE_TIME_MS};
 
 /// RPC 32.
@@ -52,6 +52,26 @@ pub static DESCRIBE_CONFIGS: Api = Api {
     ],
 };
 
+/// RPC 33: like IncrementalAlterConfigs, but a resource has what is named afterwards, and nothing else.
+pub static ALTER_CONFIGS: Api = Api {
+    key: 33,
+    name: "AlterConfigs",
+    versions: 0..=2,
+    flexible_since: 2,
+    request: &[
+        array(
+            "resources",
+            &[
+                int8("resourceType"),
+                string("resourceName"),
+                array("configs", &[string("name"), string("value").nullable()]),
+            ],
+        ),
+        boolean("validateOnly").or_zero(),
+    ],
+    response: ALTERED,
+};
+
 /// RPC 44.
 pub static INCREMENTAL_ALTER_CONFIGS: Api = Api {
     key: 44,
@@ -76,19 +96,22 @@ pub static INCREMENTAL_ALTER_CONFIGS: Api = Api {
         ),
         boolean("validateOnly").or_zero(),
     ],
-    response: &[
-        THROTTLE_TIME_MS,
-        array(
-            "responses",
-            &[
-                int16("errorCode"),
-                ERROR_MESSAGE,
-                int8("resourceType"),
-                string("resourceName"),
-            ],
-        ),
-    ],
+    response: ALTERED,
 };
+
+/// The answer about resources that were altered.
+const ALTERED: Fields = &[
+    THROTTLE_TIME_MS,
+    array(
+        "responses",
+        &[
+            int16("errorCode"),
+            ERROR_MESSAGE,
+            int8("resourceType"),
+            string("resourceName"),
+        ],
+    ),
+];
 
 /// RPC 74. Version 0 asks for client metrics only.
 pub static LIST_CONFIG_RESOURCES: Api = Api {

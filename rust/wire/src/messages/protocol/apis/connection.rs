@@ -1,4 +1,4 @@
-//! What a client says first: which versions are spoken, and who it is.
+//! RPCs that open a connection: the versions that are spoken, and the client's identity.
 
 use super::super::schema::{
     Api, NEVER, array, boolean, bytes, int16, int32, int64, string, strings,

@@ -1,4 +1,4 @@
-//! Where a partition's log begins and ends, by time and by leader epoch.
+//! RPCs about the beginning and end of a partition's log, by time and by leader epoch.
 
 use super::super::schema::{Api, array, int8, int16, int32, int64, string};
 use super::THROTTLE_TIME_MS;

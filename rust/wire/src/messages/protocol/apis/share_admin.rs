@@ -1,4 +1,4 @@
-//! What an administrator does with share groups (KIP-932).
+//! RPCs of administrators of share groups (KIP-932).
 
 use super::super::schema::{
     Api, Fields, array, boolean, int16, int32, int32s, int64, string, strings, structure, uuid,

@@ -1,4 +1,4 @@
-//! What a share consumer says: it is there, it takes records, it is done with some (KIP-932).
+//! RPCs of a share consumer: it is there, it takes records, it is done with some (KIP-932).
 
 use super::super::schema::{
     Api, Field, Fields, array, boolean, bytes, int8, int8s, int16, int32, int32s, int64, string,

@@ -86,6 +86,27 @@ fn counts_beyond_the_input_are_refused() {
 }
 
 #[test]
+fn elements_count_in_arrays_of_any_depth() {
+    // Two groups: one with two topics of one partition each, one with none.
+    let group = [&[2, b'g'][..], &[3], &[1, 2, 0, 0, 0, 0, 0].repeat(2), &[0]].concat();
+    let body = [&[3][..], &group, &[2, b'h', 1, 0], &[0]].concat();
+    let offsets = api(90).unwrap();
+    let read = |elements| {
+        let read = offsets.decode_within(Direction::Request, 0, &body, elements, false);
+        read.map(drop)
+            .map_err(|error| (error.field, error.error.kind))
+    };
+    assert_eq!(read(6), Ok(()));
+    let possible = 0;
+    let count = 1;
+    let kind = WireErrorKind::Count { count, possible };
+    assert_eq!(read(5), Err((Some("partitions"), kind)));
+    let (count, possible) = (2, 1);
+    let kind = WireErrorKind::Count { count, possible };
+    assert_eq!(read(1), Err((Some("groups"), kind)));
+}
+
+#[test]
 fn a_struct_bounds_the_count_of_an_array_by_what_it_takes_at_least() {
     use super::super::schema::{array, int64, structure};
     static MAYBE: Fields = &[array(
@@ -163,7 +184,7 @@ fn only_the_known_versions_are_taken() {
     for written in written() {
         assert_eq!(written.api.check_version(written.version), Ok(()));
     }
-    assert_eq!(refused, 27 * 5 * 2);
+    assert_eq!(refused, 32 * 5 * 2);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What must hold of every table, and that its messages come out as Kafka writes them.
+//! Rules that hold of every table, and proof that its messages come out as Kafka writes them.
 
 use super::super::schema::{Absent, Field, Kind, NEVER};
 use super::*;

@@ -18,7 +18,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * What the leader has read from the log: the headers of batches, which is all that an acquire looks at, and whole markers.
+ * Log as the leader has read it: the headers of batches, which is all that an acquire looks at, and whole markers.
  *
  * An operation says that a batch is a control batch, not of which kind: a marker of a producer with an open aborted transaction
  * is an ABORT, any other a COMMIT.

@@ -49,7 +49,7 @@ final class Inside {
         return batches;
     }
 
-    /** How far the start offset could move. */
+    /** Finds how far the start offset could move. */
     static void findLastAcknowledged(SharePartition partition, ObjectNode expect) {
         SharePartition.OffsetAndMetadata found = partition.findLastOffsetAcknowledgedAndMetadata();
         expect.putObject("result").put("last_acknowledged_offset", found.lastAcknowledgedOffset())

@@ -17,7 +17,7 @@ import java.nio.charset.StandardCharsets;
  * process.
  */
 public final class Judge {
-    /** Of the processor, so that a busy machine is not taken for an endless loop. A sequence takes some ms. */
+    /** Processor time for a sequence, so that a busy machine is not taken for an endless loop. A sequence takes some ms. */
     private static final long PATIENCE_NANOS = 1_500_000_000L;
 
     private Judge() { }

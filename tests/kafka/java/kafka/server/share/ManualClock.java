@@ -34,7 +34,7 @@ final class ManualClock implements Time, Timer {
         armed = new PriorityQueue<>(likeRecorder ? byDeadline : byDeadline.thenComparingLong(Armed::order));
     }
 
-    /** Who is told of each timer that has fired, right after it. */
+    /** Sets the listener that is told of each timer that has fired, right after it. */
     void onFired(Consumer<TimerTask> listener) {
         fired = listener;
     }

@@ -8,7 +8,7 @@ import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.server.share.metrics.SharePartitionMetrics;
 
-/** One of Kafka's share partitions with everything around it played by the sequence. */
+/** Kafka's share partition, with everything around it played by the sequence. */
 final class PartitionUnderTest {
     static final TopicIdPartition TOPIC = new TopicIdPartition(new Uuid(0x0001020304050607L, 0x08090a0b0c0d0e0fL), 0, "topic");
     private static final String GROUP = "group";
@@ -43,7 +43,7 @@ final class PartitionUnderTest {
         return plan;
     }
 
-    /** What the operation says of the world around counts from here on. */
+    /** Sets the world around as the operation says; this counts from here on. */
     void begin(JsonNode op) {
         config.set(op);
         deadLetters.begin(op);

@@ -36,12 +36,12 @@ final class Player extends Thread {
         this.out = out;
     }
 
-    /** Whether the pipes broke. */
+    /** True if the pipes broke. */
     boolean failed() {
         return failed;
     }
 
-    /** How much of the processor the share-partition sequence under way has taken, in ns; 0 when none is. */
+    /** Processor time that the share-partition sequence under way has taken, in ns; 0 when none is. */
     long playingFor() {
         return playing.get() == null ? 0 : TIMES.getThreadCpuTime(getId()) - since;
     }

@@ -39,7 +39,7 @@ final class SharePartitionSequence {
         return given;
     }
 
-    /** What the operations gave so far, and of the one under way that it does not return. */
+    /** Answers of the operations so far; that of the one under way says that it does not return. */
     ArrayNode hung() {
         ArrayNode soFar = given.deepCopy();
         soFar.addObject().put("code", Errors.UNKNOWN_SERVER_ERROR.code()).putObject("expect").putObject("result").put("error", "DoesNotReturn");
@@ -204,7 +204,7 @@ final class SharePartitionSequence {
         CompletableFuture<Void> run();
     }
 
-    /** What came of a call, also when it is known only later. */
+    /** Writes the outcome of a call, also when it is known only later. */
     private void future(ObjectNode given, Call call) {
         ObjectNode expect = given.putObject("expect");
         CompletableFuture<Void> future;

@@ -5,7 +5,7 @@ import org.apache.kafka.server.util.timer.TimerTask;
 
 import java.lang.reflect.Field;
 
-/** Whose lock a timer ends; Kafka's timer keeps that to itself. */
+/** Reads the member and the range whose lock a timer ends; Kafka's timer keeps them to itself. */
 final class Timers {
     private static final Field MEMBER = field("memberId");
     private static final Field FIRST = field("firstOffset");

@@ -7,7 +7,7 @@ import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
-/** Who asks: a client id and the last number of an address. */
+/** Client that asks: a client id and the last number of an address. */
 record Client(String clientId, int host) implements AuthorizableRequestContext {
     @Override
     public InetAddress clientAddress() {

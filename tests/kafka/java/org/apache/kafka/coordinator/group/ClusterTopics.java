@@ -28,7 +28,7 @@ final class ClusterTopics implements CoordinatorMetadataImage {
         }
     }
 
-    /** What has changed since an earlier moment, of which {@code image} is. */
+    /** Changes since an earlier moment, of which {@code image} is. */
     record Delta(Collection<Uuid> createdTopicIds, Collection<Uuid> changedTopicIds, Set<Uuid> deletedTopicIds,
                  CoordinatorMetadataImage image) implements CoordinatorMetadataDelta { }
 

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** What administrators ask of share groups; the steps that GroupCoordinatorService takes, with the share coordinator's answer between. */
+/** Share groups for administrators, by the steps of GroupCoordinatorService, with the share coordinator's answer between. */
 final class GroupAdministration {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** What the coordinator remembers of share groups, everything in the order of its name or id. */
+/** State that the coordinator keeps of share groups, everything in the order of its name or id. */
 final class GroupState {
     private GroupState() { }
 

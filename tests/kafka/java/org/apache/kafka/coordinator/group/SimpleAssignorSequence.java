@@ -27,7 +27,7 @@ public final class SimpleAssignorSequence {
 
     private SimpleAssignorSequence() { }
 
-    /** What each operation gave. */
+    /** Results of the operations. */
     public static ArrayNode play(JsonNode ops) {
         ArrayNode given = JsonNodeFactory.instance.arrayNode();
         for (JsonNode op : ops) {

@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
-/** What a shard remembers, in the form of the conformance files; Kafka keeps the maps to itself. */
+/** State that a shard keeps, in the form of the conformance files; Kafka keeps the maps to itself. */
 final class Memory {
     private final Map<SharePartitionKey, ShareGroupOffset> states;
     private final Map<SharePartitionKey, Integer> leaderEpochs;

@@ -1,1 +1,0 @@
-"""How far the live view is behind a state topic that is written to."""

@@ -1,1 +1,0 @@
-"""Our Kafka persisters beside Kafka's own, against one broker: ``python -m benches.persister.run``."""

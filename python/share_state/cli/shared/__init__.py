@@ -1,0 +1,1 @@
+"""Arguments, sources and output that several commands share."""

@@ -1,0 +1,1 @@
+"""The command `share-state state`."""

@@ -1,1 +1,0 @@
-"""What operators ask a server over HTTP: metrics in Prometheus' form, and whether it is well."""

@@ -1,0 +1,1 @@
+"""Helpers that several rooms of the package share and none owns."""

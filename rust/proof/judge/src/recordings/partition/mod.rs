@@ -1,0 +1,181 @@
+//! The recordings of Kafka's share partition (`tests/data/conformance`), played as sequences are: what Kafka was recorded to give
+//! stands in place of its side.
+//!
+//! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
+//! a timer that is fired by hand, is left to `tests/proof/conformance`, which drives the Python API: [`Left`] says why. So is what
+//! follows a lock that lasts too long, up to the next leader: see [`split`].
+
+mod given;
+mod pieces;
+mod read;
+mod split;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use share_state_core::in_flight::IntervalStore;
+
+use crate::durable::Tally;
+use crate::engine::Engine;
+use crate::outcome::{Outcome, push};
+use crate::verdict::{Difference, Verdict, durable_fault, judge_setting_aside, own_fault, play};
+
+/// Reason why a scenario is not played: only what no sequence has is a reason, and the tests count them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Left(pub String);
+
+/// Outcome of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Scenarios that were played.
+    pub scenarios: usize,
+    /// Their operations.
+    pub operations: usize,
+    /// Operations that were compared: those after a deliberate difference in the state are not.
+    pub compared: usize,
+    /// Scenarios in which the recorder's clock let a split lock last too long. Then the comparison goes on with the next leader.
+    pub split: usize,
+    /// Counts of the durable forms.
+    pub durable: Tally,
+    /// Deliberate differences by id, and how often each came up.
+    pub explained: BTreeMap<&'static str, usize>,
+    /// Scenarios that were left out, by why.
+    pub left: BTreeMap<Left, usize>,
+    /// Scenarios that differ, by name.
+    pub differences: Vec<(String, Difference)>,
+    /// Scenarios of which a recorded outcome is not in the form of one, by name.
+    pub malformed: Vec<(String, String)>,
+}
+
+/// Plays every scenario.
+pub fn play_all(scenarios: &[Value]) -> Played {
+    let mut played = Played::default();
+    for scenario in scenarios {
+        match read::sequence(scenario) {
+            Ok(sequence) => played.play(scenario, &sequence),
+            Err(why) => *played.left.entry(why).or_default() += 1,
+        }
+    }
+    played
+}
+
+/// The deliberate differences on the way through a scenario, for `tests/proof/conformance`: where each is, what it is, and whether the two
+/// states differ from there on. Nothing is told of a scenario that is not played here.
+pub fn explained(scenario: &Value) -> Value {
+    let Ok(sequence) = read::sequence(scenario) else {
+        return json!([]);
+    };
+    let Ok(verdict) = verdict_of(&sequence, &play::<IntervalStore>(&sequence.ops)) else {
+        return json!([]);
+    };
+    let told = verdict.explained.iter().filter_map(|difference| {
+        let rule = difference.class?;
+        let partition = sequence.ops[difference.at].partition;
+        Some(json!({
+            "at": sequence.places[difference.at],
+            "partition_index": sequence.indices[partition],
+            "id": rule.id,
+            "what": rule.what,
+            "apart": difference.points.iter().any(|point| point.what != "answer"),
+        }))
+    });
+    told.collect()
+}
+
+/// The recorded outcomes beside ours.
+fn verdict_of(
+    sequence: &read::Sequence,
+    engine: &Engine<IntervalStore>,
+) -> Result<Verdict, String> {
+    let ours: Vec<Outcome> = engine.outcomes.iter().map(without_deadlines).collect();
+    let is_split = |difference: &Difference| split::explains(sequence, difference);
+    judge_setting_aside(&sequence.ops, &sequence.given, &ours, is_split).map_err(|error| error.0)
+}
+
+impl core::fmt::Display for Played {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(
+            f,
+            "run={} operations={} compared={} split={} differ={} left={} reopened={} explained={:?}",
+            self.scenarios,
+            self.operations,
+            self.compared,
+            self.split,
+            self.differ(),
+            self.left.values().sum::<usize>(),
+            self.durable.reopened,
+            self.explained,
+        )?;
+        for (Left(why), scenarios) in &self.left {
+            write!(f, "\n  left {scenarios}: {why}")?;
+        }
+        for (name, why) in &self.malformed {
+            write!(f, "\n  differs {name}: {why}")?;
+        }
+        for (name, difference) in &self.differences {
+            write!(
+                f,
+                "\n  differs {name} op {}: {:?}",
+                difference.at, difference.points
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Played {
+    /// Number of scenarios that differ, or are not of the form.
+    pub fn differ(&self) -> usize {
+        self.differences.len() + self.malformed.len()
+    }
+
+    fn play(&mut self, scenario: &Value, sequence: &read::Sequence) {
+        let name = scenario["name"].as_str().unwrap_or("").to_owned();
+        let ops = &sequence.ops;
+        self.scenarios += 1;
+        self.operations += ops.len();
+        let engine = play::<IntervalStore>(ops);
+        if let Some(fault) = own_fault(ops, &engine) {
+            self.differences.push((name, fault));
+            return;
+        }
+        let (tally, fault) = durable_fault(ops, &engine);
+        self.durable += tally;
+        if let Some(fault) = fault {
+            self.differences.push((name, fault));
+            return;
+        }
+        let verdict = match verdict_of(sequence, &engine) {
+            Ok(verdict) => verdict,
+            Err(why) => {
+                self.malformed.push((name, why));
+                return;
+            }
+        };
+        self.compared += verdict.compared.len();
+        for difference in &verdict.explained {
+            if let Some(rule) = difference.class {
+                *self.explained.entry(rule.id).or_default() += 1;
+            }
+        }
+        self.split += usize::from(verdict.set_aside > 0);
+        let unexplained = verdict.difference.into_iter();
+        self.differences
+            .extend(unexplained.map(|difference| (name.clone(), difference)));
+    }
+}
+
+fn without_deadlines(outcome: &Outcome) -> Outcome {
+    let mut outcome = outcome.clone();
+    if let Some(state) = &mut outcome.state {
+        let mut runs = Vec::new();
+        for mut run in std::mem::take(&mut state.runs) {
+            run.deadline = -1;
+            push(&mut runs, run);
+        }
+        state.runs = runs;
+    }
+    outcome
+}

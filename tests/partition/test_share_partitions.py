@@ -1,0 +1,314 @@
+"""Columnar calls on many share partitions do what scalar calls on each do, whoever calls what."""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import share_state as ss
+from share_state.errors import InvalidRequestError, UnsupportedVersionError
+from tests.partition.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64, ready
+
+MEMBERS = ("alice", "bob", "carol")
+
+
+def decoded(writes: ss.PendingWrites) -> list[tuple[str, str, int, dict[str, Any]]]:
+    """(group, topic, partition, what is written) of each row, in order."""
+    rows: list[tuple[str, str, int, dict[str, Any]]] = []
+    for number, group in enumerate(writes.groups):
+        request = ss.decode_message(85, 1, writes.data[writes.data_starts[number] : writes.data_starts[number + 1]])
+        assert request["groupId"] == group
+        before = len(rows)
+        for topic in request["topics"]:
+            rows += [(group, topic["topicId"], one["partition"], one) for one in topic["partitions"]]
+        assert writes.row_starts[number] == before
+        assert writes.row_starts[number + 1] == len(rows)
+        assert len({row[:3] for row in rows[before:]}) == len(rows) - before, "a share partition is in a request once"
+    assert len(rows) == len(writes)
+    return rows
+
+
+class Twin:
+    """The same share partitions, called one by one."""
+
+    def __init__(self, share_partitions: list[ss.SharePartition]) -> None:
+        self.all = share_partitions
+
+    def acquire(self, p: int, member: str, ranges: list[tuple[int, int]], now: int) -> tuple[int, list[ss.AcquiredRange]]:
+        try:
+            return 0, self.all[p].acquire(member, ranges, now_ms=now, max_records=20, batch_size=10)
+        except ss.ShareStateError as error:
+            return -99 if error.kafka_code is None else error.kafka_code, []
+
+    def acknowledge(self, p: int, member: str, batches: list[tuple[int, int, list[int]]], now: int) -> tuple[int, int]:
+        try:
+            token = self.all[p].acknowledge_batches(member, batches, now_ms=now)
+        except ss.ShareStateError as error:
+            code = getattr(error, "kafka_code", None)
+            assert isinstance(code, int)
+            return code, -1
+        return 0, -1 if token is None else token
+
+    def writes(self) -> dict[int, list[ss.PendingWrite]]:
+        polled: dict[int, list[ss.PendingWrite]] = {}
+        for p, one in enumerate(self.all):
+            while (write := one.poll_write()) is not None:
+                polled.setdefault(p, []).append(write)
+        return polled
+
+
+class Both:
+    """The same calls on columns and one by one, with equal answers."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)  # noqa: S311  a test wants the same numbers again
+        self.twin = Twin(a_leader(7))
+        self.columns = a_set(a_leader(7, "twin" if seed == 0 else "leaves"))
+        self.members = [self.columns.member(name) for name in MEMBERS]
+        self.seen: Counter[str] = Counter()
+
+    def time_out(self, now: int) -> None:
+        ran_out = self.columns.handle_timeout(now_ms=now)
+        assert ran_out == sum(one.handle_timeout(now_ms=now) for one in self.twin.all)
+        self.seen["timed out"] += ran_out
+
+    def acquire(self, now: int) -> None:
+        chance = self.chance
+        requests = []
+        for _ in range(chance.randrange(6)):
+            at = chance.randrange(60)
+            requests.append((chance.randrange(7), chance.randrange(3), [(at, at + chance.randrange(-1, 9))]))
+        given = self.columns.acquire(
+            i32(*(p for p, _, _ in requests)),
+            i32(*(self.members[m] for _, m, _ in requests)),
+            i64(*(first for _, _, ranges in requests for first, _ in ranges)),
+            i64(*(last for _, _, ranges in requests for _, last in ranges)),
+            now_ms=now,
+            max_records=20,
+            batch_size=10,
+        )
+        for number, (p, m, ranges) in enumerate(requests):
+            code, wanted = self.twin.acquire(p, MEMBERS[m], ranges, now)
+            rows = given.request == number
+            got = zip(given.first_offset[rows], given.last_offset[rows], given.delivery_count[rows], strict=True)
+            assert (given.error_code[number], list(map(tuple, got))) == (code, [tuple(one) for one in wanted])
+            self.seen["acquired"] += len(wanted)
+            self.seen["acquire refused"] += code != 0
+
+    def acknowledge(self, now: int) -> None:
+        chance = self.chance
+        said = []
+        for _ in range(chance.randrange(8)):
+            at = chance.randrange(60)
+            firsts = range(at, at + chance.choice([1, 1, 5]), 2)
+            batches = [(first, first + chance.randrange(2), [chance.randrange(1, 5)]) for first in firsts]
+            said.append((chance.randrange(7), chance.randrange(3), batches))
+        codes, tokens = self.columns.acknowledge(
+            i32(*(p for p, _, _ in said)),
+            i32(*(self.members[m] for _, m, _ in said)),
+            i64(*(first for _, _, batches in said for first, _, _ in batches)),
+            i64(*(last for _, _, batches in said for _, last, _ in batches)),
+            i8(*(types[0] for _, _, batches in said for _, _, types in batches)),
+            now_ms=now,
+            request_starts=np.cumsum([0, *(len(batches) for _, _, batches in said)], dtype=np.int64),
+        )
+        wanted = [self.twin.acknowledge(p, MEMBERS[m], batches, now) for p, m, batches in said]
+        assert list(zip(codes.tolist(), tokens.tolist(), strict=True)) == wanted
+        self.seen["acknowledged"] += sum(code == 0 for code, _ in wanted)
+        self.seen["refused"] += sum(code != 0 for code, _ in wanted)
+
+    def write(self, now: int) -> None:
+        writes = self.columns.poll_writes()
+        polled = self.twin.writes()
+        rows: dict[int, list[tuple[int, dict[str, Any]]]] = {}
+        named = zip(writes.partition.tolist(), writes.token.tolist(), strict=True)
+        for (p, token), (_, _, partition, row) in zip(named, decoded(writes), strict=True):
+            assert p == partition
+            rows.setdefault(p, []).append((token, row))
+        assert {p: [token for token, _ in of] for p, of in rows.items()} == {
+            p: [write.token for write in of] for p, of in polled.items()
+        }
+        for p, of in rows.items():
+            for (_, row), write in zip(of, polled[p], strict=True):
+                assert row == wire(p, write.state)
+        results = np.array([self.chance.choice([0] * 15 + [15] * 5 + [3]) for _ in range(len(writes))], np.int16)
+        answers = self.columns.handle_write_results(writes.partition, writes.token, results, now_ms=now)
+        assert answers.tolist() == [
+            self.twin.all[p].handle_write_result(token, code, now_ms=now)
+            for p, token, code in zip(writes.partition.tolist(), writes.token.tolist(), results.tolist(), strict=True)
+        ]
+        self.seen["writes"] += len(writes)
+        self.seen["rounds"] += any(len(of) > 1 for of in rows.values())
+
+    def compare(self) -> None:
+        every = i32(*range(7))
+        assert self.columns.next_fetch_offset(every).tolist() == [one.next_fetch_offset() for one in self.twin.all]
+        assert self.columns.start_offset(every).tolist() == [one.start_offset for one in self.twin.all]
+        assert self.columns.can_acquire(every).tolist() == [one.can_acquire() for one in self.twin.all]
+        for p in range(7):
+            assert repr(self.columns[p].in_flight()) == repr(self.twin.all[p].in_flight())
+
+
+def wire(partition: int, state: ss.WriteState) -> dict[str, Any]:
+    """A write as it stands in a request."""
+    names = ("firstOffset", "lastOffset", "deliveryState", "deliveryCount")
+    return {
+        "partition": partition,
+        "stateEpoch": state.state_epoch,
+        "leaderEpoch": state.leader_epoch,
+        "startOffset": state.start_offset,
+        "deliveryCompleteCount": state.delivery_complete_count,
+        "stateBatches": [dict(zip(names, batch, strict=True)) for batch in state.state_batches],
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_columns_do_what_calls_one_by_one_do(seed: int) -> None:
+    both = Both(seed)
+    now = 0
+    for _ in range(60):
+        now += both.chance.choice([0, 1, 40, 600])
+        both.time_out(now)
+        both.acquire(now)
+        both.acknowledge(now)
+        if both.chance.random() < 0.4:
+            both.write(now)
+        both.compare()
+    for what in ("acquired", "acquire refused", "acknowledged", "refused", "writes", "rounds", "timed out"):
+        assert both.seen[what] > 0, what
+
+
+def test_what_a_share_partition_does_by_itself_shows_in_its_set() -> None:
+    one = ready("g", TOPICS[0], 0)
+    one.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
+    one.acknowledge("alice", 0, 1, now_ms=1)
+    columns = a_set([one])
+    assert columns.poll_timeout() == LOCK_MS
+    assert decoded(columns.poll_writes())[0][3]["stateBatches"][0]["lastOffset"] == 1
+
+    one.acknowledge("alice", 2, 3, now_ms=2)
+    writes = columns.poll_writes()
+    assert (len(writes), writes.token.tolist()) == (1, [1])
+    assert len(columns.poll_writes()) == 0
+
+    one.acquire("alice", [(10, 19)], max_records=10, now_ms=500)
+    assert columns.handle_timeout(now_ms=LOCK_MS - 1) == 0
+    assert columns.handle_timeout(now_ms=LOCK_MS) == 6
+    assert columns.poll_timeout() == 500 + LOCK_MS
+    assert columns.handle_timeout(now_ms=500 + LOCK_MS) == 10
+    assert columns.poll_timeout() is None
+
+
+def test_a_share_partition_belongs_to_one_set() -> None:
+    one = ready("g", TOPICS[0], 0)
+    columns = a_set([one])
+    assert (len(columns), columns[0]) == (1, one)
+    for another in (columns, ss.SharePartitions()):
+        with pytest.raises(ValueError, match="belongs to a SharePartitions already"):
+            another.add(one)
+    assert len(columns) == 1
+    for index in (1, -1):
+        with pytest.raises(IndexError, match=rf"{index} is the index of no share partition; expected 0 to 0"):
+            columns[index]
+    with pytest.raises(InvalidRequestError, match="group has 40000 bytes"):
+        columns.add(ready("g" * 40_000, TOPICS[0], 0))
+
+
+def test_numbers_of_members() -> None:
+    columns = a_set(a_leader(1))
+    alice = columns.member("alice")
+    assert columns.member("alice") == alice != columns.member("bob")
+    assert columns.forget_member("alice")
+    assert not columns.forget_member("alice")
+    with pytest.raises(InvalidRequestError, match="is no member") as refused:
+        columns.acquire(i32(0), i32(alice), i64(0), i64(9), now_ms=0, max_records=10)
+    assert (refused.value.field, refused.value.value, refused.value.index) == ("member", alice, 0)
+    assert columns.member("carol") == alice, "a number is given again"
+    with pytest.raises(InvalidRequestError, match="member is empty"):
+        columns.member("")
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "value", "index"),
+    [
+        ({"partition": i32(0, 2)}, "partition", 2, 1),
+        ({"partition": i32(0, -1)}, "partition", -1, 1),
+        ({"member": i32(0, 1)}, "member", 1, 1),
+        ({"member": i32(0)}, "member", 1, None),
+        ({"last_offset": i64(9)}, "last_offset", 1, None),
+        ({"first_offset": i64(0), "last_offset": i64(9)}, "first_offset", 1, None),
+        ({"acknowledge_type": i8(1)}, "acknowledge_type", 1, None),
+        ({"request_starts": i64(0, 1)}, "request_starts", 2, None),
+        ({"request_starts": i64(0, 1, 3)}, "request_starts", 2, None),
+        ({"request_starts": i64(0, -1, 2)}, "request_starts", 2, None),
+        ({"request_starts": i64(1, 1, 2)}, "request_starts", 2, None),
+    ],
+)
+def test_columns_that_do_not_fit_change_nothing(changed: dict[str, Any], field: str, value: int, index: int | None) -> None:
+    columns = a_set(a_leader(2))
+    alice = columns.member("alice")
+    columns.acquire(i32(0, 1), i32(alice, alice), i64(0, 0), i64(9, 9), now_ms=0, max_records=10)
+    before = [repr(columns[p].in_flight()) for p in range(2)]
+    good: dict[str, Any] = {
+        "partition": i32(0, 1),
+        "member": i32(0, 0),
+        "first_offset": i64(0, 0),
+        "last_offset": i64(9, 9),
+        "acknowledge_type": i8(1, 1),
+    }
+    with pytest.raises(InvalidRequestError) as refused:
+        columns.acknowledge(**(good | changed), now_ms=1)
+    assert (refused.value.field, refused.value.value, getattr(refused.value, "index", None)) == (field, value, index)
+    assert [repr(columns[p].in_flight()) for p in range(2)] == before
+    codes, _ = columns.acknowledge(**good, now_ms=1)
+    assert codes.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("bad", [np.zeros(1, np.int16), np.zeros(1), np.zeros((1, 1), np.int32), [0.5], "zero", None])
+def test_a_column_of_another_dtype_or_shape_is_refused(bad: object) -> None:
+    columns = a_set(a_leader(1))
+    with pytest.raises(TypeError, match=r"partition is .*; expected int32 of shape"):
+        columns.next_fetch_offset(bad)
+
+
+def test_any_buffer_is_a_column() -> None:
+    columns = a_set(a_leader(2))
+    alice = columns.member("alice")
+    strided = i64(0, 99, 0, 99)[::2]
+    pair = memoryview(array("i", [0, 1]))
+    wanted = memoryview(array("i", [10, 0]))
+    given = columns.acquire(pair, array("i", [alice, alice]), strided, i64(9, 9), now_ms=0, max_records=wanted)
+    assert given.request.tolist() == [0]
+    token = columns[0].acknowledge_columns(
+        "alice", memoryview(array("q", [0])), array("q", [1]), memoryview(array("b", [1])), now_ms=1
+    )
+    assert token == 0
+
+
+def test_a_refused_request_leaves_the_others_alone() -> None:
+    columns = a_set(a_leader(3))
+    alice = columns.member("alice")
+    given = columns.acquire(i32(0, 1, 2), i32(alice, alice, alice), i64(0, 5, 0), i64(9, 4, 9), now_ms=0, max_records=10)
+    assert (given.error_code.tolist(), given.request.tolist(), len(given)) == ([0, 42, 0], [0, 2], 2)
+    codes, tokens = columns.acknowledge(
+        i32(0, 1, 2), i32(alice, alice, alice), i64(0, 0, 0), i64(9, 0, 20), i8(1, 1, 1), now_ms=1
+    )  # fmt: skip
+    assert (codes.tolist(), tokens.tolist()) == ([0, 121, 42], [0, -1, -1])
+    assert columns.handle_write_results(i32(0, 0), i64(5, 0), now_ms=2).tolist() == [42, 0]
+    assert columns[0].start_offset == 10
+
+
+def test_a_version_that_is_not_known_takes_no_write() -> None:
+    columns = a_set(a_leader(1))
+    alice = columns.member("alice")
+    columns.acquire(i32(0), i32(alice), i64(0), i64(9), now_ms=0, max_records=10)
+    columns.acknowledge(i32(0), i32(alice), i64(0), i64(9), i8(1), now_ms=1)
+    with pytest.raises(UnsupportedVersionError):
+        columns.poll_writes(9)
+    (row,) = decoded(columns.poll_writes())
+    assert row[3]["startOffset"] == 0

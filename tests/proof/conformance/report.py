@@ -1,0 +1,123 @@
+"""Findings of a run: differences, skips and the summary line of each file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Point in which share_state and the recording do not agree."""
+
+    scenario: str
+    op_index: int
+    what: str
+    expected: object
+    actual: object
+
+    def __str__(self) -> str:
+        return f"{self.scenario} op {self.op_index}: {self.what}\n      expected {self.expected}\n      we have  {self.actual}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deliberate:
+    """A deliberate difference of a recording: where it is, its id in ``docs/deliberate-differences.md`` and what happens."""
+
+    op_index: int
+    rule: str
+    what: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Result of a scenario that was run in one way."""
+
+    scenario: str
+    #: On which store, and in which form; empty where neither is asked for.
+    way: str = ""
+    #: Place of the scenario in its file; several may share a name.
+    index: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    #: Deliberate differences met on the way.
+    deliberate: list[Deliberate] = field(default_factory=list)
+    #: The start offset differed somewhere although the effective state agreed (several are sound).
+    start_offset_only: bool = False
+
+    @property
+    def agrees(self) -> bool:
+        return not self.differences
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A scenario that was not run, and why."""
+
+    scenario: str
+    reason: str
+    #: Skips under this rule are announced by the format itself and do not count against the cap.
+    pre_44: bool = False
+
+
+@dataclass(slots=True)
+class FileReport:
+    """Everything one file yielded."""
+
+    file: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    skips: list[Skip] = field(default_factory=list)
+    #: Why the file is not run at all (a part of share_state that is not built yet).
+    deferred: str | None = None
+    #: Why the file could not be run (unknown prefix, unreadable).
+    failure: str | None = None
+
+    @property
+    def run(self) -> int:
+        """Scenarios run, counted once a way."""
+        return len(self.outcomes)
+
+    @property
+    def differ(self) -> int:
+        """Scenarios that differed, counted once a way."""
+        return sum(not outcome.agrees for outcome in self.outcomes)
+
+    @property
+    def passed(self) -> bool:
+        """A file passes when it ran something and nothing differed, or when it is deferred."""
+        if self.failure is not None:
+            return False
+        return self.deferred is not None or (self.run > 0 and self.differ == 0)
+
+    def summary(self) -> str:
+        """The one line of the file."""
+        agree = self.run - self.differ
+        line = f"{self.file} run={self.run} agree={agree} differ={self.differ} skipped={len(self.skips)}"
+        if self.deferred is not None:
+            line += f" deferred: {self.deferred}"
+        if self.failure is not None:
+            line += f" FAILED: {self.failure}"
+        return line
+
+    def _deliberate(self) -> list[str]:
+        """Each deliberate difference once, in however many ways it was met."""
+        met = {(outcome.index, outcome.scenario, each) for outcome in self.outcomes for each in outcome.deliberate}
+        return [
+            f"  deliberate {each.rule} {scenario} op {each.op_index}: {each.what}"
+            for _, scenario, each in sorted(met, key=lambda one: (one[0], one[2].op_index, one[2].rule))
+        ]
+
+    def lines(self, max_differences: int) -> list[str]:
+        """The summary, each skip with its reason, each deliberate difference and each other one."""
+        lines = [self.summary()]
+        lines += [f"  skipped {skip.scenario}: {skip.reason}" for skip in self.skips]
+        moved = sum(outcome.start_offset_only for outcome in self.outcomes)
+        if moved:
+            lines.append(f"  {moved} agree in the effective state with another, equally sound start offset")
+        lines += self._deliberate()
+        for outcome in self.outcomes:
+            way = f" [{outcome.way}]" if outcome.way else ""
+            shown = outcome.differences[:max_differences]
+            lines += [f"  differs{way} {difference}" for difference in shown]
+            hidden = len(outcome.differences) - len(shown)
+            if hidden:
+                lines.append(f"  … and {hidden} more in {outcome.scenario}{way}")
+        return lines

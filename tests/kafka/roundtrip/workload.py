@@ -204,13 +204,10 @@ class Workload:
                     seed = self.random.randrange(2**32)
                     plan = Plan(self.broker.bootstrap, group, GROUPS[group].topics, seed, _PATIENCE, stall, vanish_after)
                     output = cleanup.enter_context((directory / f"{number}-{group}.jsonl").open("w+", encoding="utf-8"))
-                    member = subprocess.Popen(
-                        [sys.executable, "-m", "tests.kafka.roundtrip.member", json.dumps(plan._asdict())],
-                        cwd=REPOSITORY,
-                        stdin=subprocess.PIPE,
-                        stdout=output,
+                    command = [sys.executable, "-m", "tests.kafka.roundtrip.member", json.dumps(plan._asdict())]
+                    member = cleanup.enter_context(
+                        subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=output)
                     )
-                    cleanup.callback(member.wait)
                     cleanup.callback(member.kill)
                     members.append((group, vanish_after, member, output))
                 working = [member for _, _, member, _ in members]

@@ -113,7 +113,7 @@ lane-python:
 	$(call in_turn,test-python $(SPARK_GROUP))
 
 lane-kafka:
-	$(call in_turn,test-schedules test-worlds mutants-sample $(KAFKA_GROUP))
+	$(call in_turn,test-schedules test-worlds $(KAFKA_GROUP))
 
 # The inner loop: under a minute once everything is built. The extension is built without optimisation into a package of its own,
 # build/check, so that neither `make build` nor a measurement sees it.
@@ -366,10 +366,6 @@ $(MUTANTS_TOOLS)/bin/cargo-mutants:
 .PHONY: mutants
 mutants: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break the Rust crates in every way that tests should notice (hours; MUTANTS_ARGS="--shard 1/8")
 	$(PYTHON) -m scripts.mutants_rust $< $(MUTANTS_ARGS)
-
-.PHONY: mutants-sample
-mutants-sample: $(MUTANTS_TOOLS)/bin/cargo-mutants ## Break them in some of these ways, always the same
-	$(PYTHON) -m scripts.mutants_rust $< --seed 932 --count 5 $(MUTANTS_ARGS)
 
 # What breaks the code, and tells whether a test noticed. Works in a copy below build/.
 MUTANTS_STAMP := $(VENV)/.mutants-installed

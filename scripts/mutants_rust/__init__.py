@@ -1,1 +1,1 @@
-"""Mutants of the Rust crates: `make mutants`, `make mutants-sample`; see docs/test-methods.md."""
+"""Mutants of the Rust crates: `make mutants`; see docs/test-methods.md."""

@@ -31,7 +31,7 @@ class FakeCluster:
 
     Attributes:
         log: the directory of a store, or of a broker's state topic.
-        state_partitions: how many there are.
+        state_partitions: how many there are; 0 for no state topic.
         ends: the log end offset of each partition of each topic, by its name and id.
         members: by group, members as DescribeShareGroups has them.
         configs: of each group.
@@ -169,7 +169,7 @@ class FakeCluster:
 
     def _topics(self) -> dict[str, tuple[UUID, int]]:
         topics = {name: (topic_id, len(ends)) for (name, topic_id), ends in self.ends.items()}
-        return topics | {STATE_TOPIC: (self.state_topic_id, self.state_partitions)}
+        return topics | ({STATE_TOPIC: (self.state_topic_id, self.state_partitions)} if self.state_partitions else {})
 
     def _metadata(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         topics = self._topics()

@@ -142,10 +142,12 @@ CRATE_wire := share-state-wire
 PYTHON_wire := tests/kafka/wire
 CRATE_analysis := share-state-analysis
 PYTHON_analysis := tests/operate/analysis
-PYTHON_kafka := tests/kafka --ignore tests/kafka/wire --ignore tests/kafka/server/test_cli_coordinator.py
+PYTHON_kafka := tests/kafka --ignore tests/kafka/wire --ignore tests/kafka/server/test_cli_coordinator.py \
+	--ignore tests/kafka/test_broker_process.py --ignore tests/kafka/roundtrip/test_cluster_rows.py
 CRATE_gateway := share-state-gateway
 PYTHON_gateway := tests/gateway --ignore tests/gateway/faults --ignore tests/gateway/hostile --ignore tests/gateway/connections/test_memory.py
-PYTHON_operate := tests/operate --ignore tests/operate/analysis --ignore tests/operate/simulation --ignore tests/operate/top --ignore-glob '*/test_cli_*.py'
+PYTHON_operate := tests/operate --ignore tests/operate/analysis --ignore tests/operate/simulation --ignore tests/operate/top --ignore-glob '*/test_cli_*.py' \
+	--ignore tests/operate/web/test_browser.py --ignore tests/operate/live/test_dashboard.py --ignore tests/operate/live/test_otlp.py
 PYTHON_spark := -m spark tests/spark/test_schemas.py tests/spark/test_bad_input.py
 
 ifdef PART

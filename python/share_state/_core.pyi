@@ -93,6 +93,7 @@ __all__ = [
     "decode_record",
     "decode_write_results",
     "effective_group_config",
+    "encode_batch",
     "encode_message",
     "encode_record",
     "encode_share_fetch_answer",
@@ -2719,6 +2720,26 @@ def decode_batch(
 
     Raises:
         WireDecodeError: the bytes are no batch, or a damaged one; `kind` says why.
+    """
+
+def encode_batch(
+    records: Sequence[tuple[int, bytes | None, bytes | None, Sequence[tuple[bytes, bytes | None]]]],
+    compression: int = 0,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+) -> bytes:
+    """Return the bytes of a record batch, as Produce takes it.
+
+    Args:
+        records: `(timestamp, key, value, headers)` each, in the form in which `decode_batch` gives them.
+        compression: number of Kafka's codec: 0 for none, 1 for gzip, 2 for snappy, 3 for lz4, 4 for zstd.
+        producer_id, producer_epoch, base_sequence: as a broker has given them out, and the sequence number of the first record;
+            -1 for none.
+
+    Raises:
+        ValueError: no codec has this number.
+        WireDecodeError: there is no record, or the batch would be longer than the format can say.
     """
 
 def decode_fetch_answer(

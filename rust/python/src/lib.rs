@@ -72,7 +72,7 @@ mod _core {
     #[pymodule_export]
     use crate::state::store::StateStore;
     #[pymodule_export]
-    use crate::wire::batches::decode_batch;
+    use crate::wire::batches::{decode_batch, encode_batch};
     #[pymodule_export]
     use crate::wire::codec::{api_table, decode_message, encode_message, header_end};
     #[pymodule_export]

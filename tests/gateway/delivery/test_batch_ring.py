@@ -11,7 +11,7 @@ import pytest
 import share_state as ss
 from share_state._core import BatchRing, Delivery, encode_share_fetch_answer
 from share_state.errors import EnginePoisonedError, InvalidRequestError, WireDecodeError
-from tests.batches import marker, record_batch
+from tests.gateway.wire.batches import marker, record_batch
 
 TOPIC = str(uuid.UUID(int=5))
 
@@ -125,7 +125,7 @@ def test_what_is_refused_changes_nothing() -> None:
         ring.append(5, b"123" + torn, 3, 3 + len(torn))
     assert magic.value.position == 19
     with pytest.raises(WireDecodeError):
-        ring.append(5, data, 0, len(data), check_crc=True)
+        ring.append(5, data[:-1] + b"\1", 0, len(data), check_crc=True)
     with pytest.raises(InvalidRequestError) as negative:
         ring.append(-1, data, 0, len(data))
     assert (negative.value.field, negative.value.value) == ("asked_offset", -1)

@@ -13,8 +13,8 @@ from share_state.kafka import codes
 from share_state.kafka.client.fetch import Answer
 from share_state.kafka.client.offsets import EARLIEST, Found
 from share_state.kafka.client.peers import LostError
-from tests.batches import record_batch
 from tests.gateway.topics.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
+from tests.gateway.wire.batches import record_batch
 
 
 def test_a_reader_is_of_a_partition_and_an_isolation_level(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from share_state.gateway.upstream.append_times import AppendTimes
-from tests.batches import record_batch
+from tests.gateway.wire.batches import record_batch
 
 
 def see(times: AppendTimes, offset: int, base_ms: int, greatest_ms: int, *, attributes: int = 0, at: int = 0) -> None:

@@ -11,7 +11,7 @@ from share_state.errors import WireDecodeError
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream import reader as reader_module
 from share_state.gateway.upstream.reader import PartitionReader
-from tests.batches import marker, record_batch
+from tests.gateway.wire.batches import marker, record_batch
 
 NOW = 1000.0
 

@@ -14,8 +14,8 @@ from share_state.gateway.upstream.topics import Topic
 from share_state.kafka.client.fetch import Answer
 from share_state.kafka.client.offsets import EARLIEST, LATEST, Found
 from share_state.kafka.client.peers import LostError
-from tests.batches import record_batch
 from tests.gateway.topics.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
+from tests.gateway.wire.batches import record_batch
 
 LOGGER = "share_state.gateway.upstream"
 NOW = 1000.0

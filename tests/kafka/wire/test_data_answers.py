@@ -21,7 +21,7 @@ from kio.serial import entity_reader
 
 import share_state as ss
 from share_state import _core
-from tests.batches import record_batch
+from tests.gateway.wire.batches import record_batch
 from tests.kafka.wire.kio_oracle import BITS, Shape, kio_bytes, shape_id
 
 EXAMPLES = 40
@@ -265,3 +265,15 @@ def test_what_cannot_be_written_is_refused() -> None:
         encode(throttle_ms=True)
     with pytest.raises(OverflowError):
         encode(throttle_ms=1 << 31)
+
+
+def test_a_batch_that_cannot_be_written_is_refused() -> None:
+    record = (0, b"k", None, [(b"h", None)])
+    with pytest.raises(ValueError, match="compression is 5; expected 0 to 4"):
+        _core.encode_batch([record], 5)
+    far: Any = [(-(2**63), None, None, []), (2**63 - 1, None, None, [])]
+    for records, kind in (([], "record batch without records"), (far, "offset or timestamp does not exist")):
+        with pytest.raises(ss.WireDecodeError, match=kind):
+            _core.encode_batch(records)
+    with pytest.raises(TypeError):
+        _core.encode_batch([(0, b"k", "text", [])])  # type: ignore[list-item]

@@ -8,7 +8,7 @@ import pytest
 
 from share_state.operate.analysis.anomaly import Severity
 from share_state.operate.live import Health
-from tests.batches import marker, record_batch
+from tests.gateway.wire.batches import marker, record_batch
 from tests.made_up_log import ACKNOWLEDGED, AVAILABLE, Batch
 from tests.operate.live.fake_cluster import FakeCluster
 from tests.operate.live.made_up_cluster import ORDERS, looked_at, now_ms, written

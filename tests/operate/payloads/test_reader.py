@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Producer
 
+from share_state._core import encode_batch
 from share_state.errors import ArgumentRangeError, ConfigError, UnknownPartitionError
 from share_state.operate.payloads import Missing, Payload, PayloadReader, Reason
 from share_state.operate.payloads.payload import UNREADABLE_HEADERS
 from share_state.operate.reading.failures import ClusterReadError
 from share_state.testing import MockCluster
 from tests.gateway.records import topic_metadata
-from tests.gateway.wire import Connection, batches
+from tests.gateway.wire import Connection
 
 RECORDS = 1200
 HEADERS: list[tuple[str, str | bytes | None]] = [("kind", b"new"), ("kind", None)]
@@ -109,15 +110,9 @@ def test_a_reader_that_is_closed_says_so(cluster: str) -> None:
         next(begun)
 
 
-def test_headers_that_the_client_cannot_read_do_not_hide_the_record(cluster: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_header(delta: int, key: bytes | None, value: bytes | None) -> bytes:
-        varint, sized = batches._varint, batches._sized
-        header = sized(b"a\xffb") + sized(b"hidden")
-        body = b"\0" + varint(0) + varint(delta) + sized(key) + sized(value) + varint(1) + header
-        return varint(len(body)) + body
-
-    monkeypatch.setattr(batches, "_record", with_header)
-    records = batches.batch([b"v", b"w"])
+def test_headers_that_the_client_cannot_read_do_not_hide_the_record(cluster: str) -> None:
+    headers = [(b"a\xffb", b"hidden")]
+    records = encode_batch([(1_700_000_000_000, None, value, headers) for value in (b"v", b"w")])
     with Connection(cluster) as connection:
         topic_metadata(connection, "odd")
         written = {"name": "odd", "partitionData": [{"index": 0, "records": records}]}

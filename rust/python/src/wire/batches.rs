@@ -1,10 +1,13 @@
-//! Record batches of any topic, read from the answer to a Fetch.
+//! Record batches of any topic: read from the answer to a Fetch, and written for a Produce.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
 use share_state_wire::WireError;
 use share_state_wire::record_batch::{
-    BatchHeader, BatchHeaders, Checksums, DecodedBatch, Limits, decode_batch as decode,
+    BatchHeader, BatchHeaders, Checksums, Compression, DecodedBatch, Limits, NewRecord, Producer,
+    decode_batch as decode, encode_produced_batch,
 };
 
 use crate::args::{Int, bytes};
@@ -13,6 +16,67 @@ use crate::locked::caught;
 
 /// End of the batch, its first and last offset, producer, transactional, control, records.
 type BatchTuple<'py> = (usize, i64, i64, i64, bool, bool, Bound<'py, PyList>);
+
+/// Timestamp, key, value, headers.
+type NewRecordTuple = (
+    Int<i64>,
+    Option<PyBackedBytes>,
+    Option<PyBackedBytes>,
+    Vec<(PyBackedBytes, Option<PyBackedBytes>)>,
+);
+
+/// Return the bytes of a record batch, as Produce takes it.
+///
+/// Args:
+///     records: `(timestamp, key, value, headers)` each, in the form in which `decode_batch` gives them.
+///     compression: number of Kafka's codec: 0 for none, 1 for gzip, 2 for snappy, 3 for lz4, 4 for zstd.
+///     producer_id, producer_epoch, base_sequence: as a broker has given them out, and the sequence number of the first record;
+///         -1 for none.
+///
+/// Raises:
+///     ValueError: no codec has this number.
+///     WireDecodeError: there is no record, or the batch would be longer than the format can say.
+#[pyfunction]
+#[pyo3(
+    signature = (records, compression = Int(0), producer_id = Int(-1), producer_epoch = Int(-1), base_sequence = Int(-1)),
+    text_signature = "(records, compression=0, producer_id=-1, producer_epoch=-1, base_sequence=-1)"
+)]
+pub fn encode_batch<'py>(
+    py: Python<'py>,
+    records: Vec<NewRecordTuple>,
+    compression: Int<u8>,
+    producer_id: Int<i64>,
+    producer_epoch: Int<i16>,
+    base_sequence: Int<i32>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let compression = Compression::from_codec(compression.0).ok_or_else(|| {
+        PyValueError::new_err(format!("compression is {}; expected 0 to 4", compression.0))
+    })?;
+    let producer = Producer {
+        id: producer_id.0,
+        epoch: producer_epoch.0,
+        base_sequence: base_sequence.0,
+    };
+    let write = || {
+        let records = records.iter().map(|(timestamp, key, value, headers)| {
+            let record = NewRecord {
+                timestamp: timestamp.0,
+                key: key.as_deref(),
+                value: value.as_deref(),
+            };
+            let headers = headers
+                .iter()
+                .map(|(name, value)| (&**name, value.as_deref()));
+            (record, headers.collect())
+        });
+        encode_produced_batch(producer, compression, &records.collect::<Vec<_>>())
+    };
+    let written = py.detach(|| caught(write));
+    let written = written.map_err(|panic| errors::bug(py, "encode_batch", &panic))?;
+    written
+        .map(|bytes| PyBytes::new(py, &bytes))
+        .map_err(|error| errors::wire(py, &error))
+}
 
 /// Read the first record batch in `data[start:end]`, as an answer to Fetch has them, in any compression.
 ///

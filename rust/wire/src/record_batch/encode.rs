@@ -1,4 +1,4 @@
-//! Writing a batch, as a broker's coordinator does: no producer, no transaction, the records' own timestamps.
+//! Writing a batch, as a broker's coordinator does or an idempotent producer: no transaction, the records' own timestamps.
 
 use super::compression::Compression;
 use super::header::{ATTRIBUTES_POSITION, HEADER_SIZE, MAGIC, RecordBatchHeader};
@@ -14,6 +14,42 @@ pub struct NewRecord<'a> {
     pub key: Option<&'a [u8]>,
     /// The value, or null.
     pub value: Option<&'a [u8]>,
+}
+
+/// Header of a record: its name, and its value or null.
+pub type RecordHeader<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// Producer of a batch, by which a broker tells a repeated batch (KIP-98).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Producer {
+    /// The id that a broker has given out.
+    pub id: i64,
+    /// The epoch of the id.
+    pub epoch: i16,
+    /// Sequence number of the first record in its partition.
+    pub base_sequence: i32,
+}
+
+/// The bytes of one batch with these records and their headers, as a producer sends them: the broker sets the offsets.
+///
+/// # Errors
+/// As [`encode_batch`].
+pub fn encode_produced_batch(
+    producer: Producer,
+    compression: Compression,
+    records: &[(NewRecord<'_>, Vec<RecordHeader<'_>>)],
+) -> Result<Vec<u8>, WireError> {
+    let mut out = Vec::new();
+    let header = RecordBatchHeader {
+        producer_id: producer.id,
+        producer_epoch: producer.epoch,
+        ..unwritten(0, -1, producer.base_sequence, compression)
+    };
+    let records = records
+        .iter()
+        .map(|(record, headers)| (*record, headers.as_slice()));
+    append_batch(&mut out, 0, header, compression, records)?;
+    Ok(out)
 }
 
 /// The bytes of one batch with these records at consecutive offsets from `base_offset`.
@@ -46,7 +82,7 @@ pub fn encode_marked_batch(
     let base_timestamp = records.first().map_or(0, |first| first.timestamp);
     let mut size = HEADER_SIZE;
     for (delta, record) in records.iter().enumerate() {
-        let body = body_size(base_timestamp, delta, record)?;
+        let body = body_size(base_timestamp, delta, record, &[])?;
         size = size
             .saturating_add(long_len(body as i64))
             .saturating_add(body);
@@ -78,7 +114,23 @@ pub fn append_marked_batch<'a>(
     records: impl Iterator<Item = NewRecord<'a>>,
 ) -> Result<(), WireError> {
     let start = out.len();
-    let header = RecordBatchHeader {
+    let header = unwritten(base_offset, leader_epoch, base_sequence, compression);
+    let records = records.map(|record| (record, [].as_slice()));
+    let appended = append_batch(out, start, header, compression, records);
+    if appended.is_err() {
+        out.truncate(start);
+    }
+    appended
+}
+
+/// The header of a batch without a producer, before its records are known.
+fn unwritten(
+    base_offset: i64,
+    leader_epoch: i32,
+    base_sequence: i32,
+    compression: Compression,
+) -> RecordBatchHeader {
+    RecordBatchHeader {
         base_offset,
         batch_length: 0,
         partition_leader_epoch: leader_epoch,
@@ -92,12 +144,7 @@ pub fn append_marked_batch<'a>(
         producer_epoch: -1,
         base_sequence,
         records_count: 0,
-    };
-    let appended = append_batch(out, start, header, compression, records);
-    if appended.is_err() {
-        out.truncate(start);
     }
-    appended
 }
 
 const TOO_LONG: WireError = WireError::unwritable(WireErrorKind::Limit {
@@ -114,11 +161,11 @@ fn append_batch<'a>(
     start: usize,
     mut header: RecordBatchHeader,
     compression: Compression,
-    records: impl Iterator<Item = NewRecord<'a>>,
+    records: impl Iterator<Item = (NewRecord<'a>, &'a [RecordHeader<'a>])>,
 ) -> Result<(), WireError> {
     let section = start + HEADER_SIZE;
     out.extend_from_slice(&[0; HEADER_SIZE]);
-    for (delta, record) in records.enumerate() {
+    for (delta, (record, headers)) in records.enumerate() {
         if delta == 0 {
             header.base_timestamp = record.timestamp;
             header.max_timestamp = record.timestamp;
@@ -126,7 +173,7 @@ fn append_batch<'a>(
         header.max_timestamp = header.max_timestamp.max(record.timestamp);
         header.last_offset_delta = i32::try_from(delta).map_err(|_| TOO_LONG)?;
         header.records_count = header.last_offset_delta.checked_add(1).ok_or(TOO_LONG)?;
-        write_record(out, header.base_timestamp, delta, &record)?;
+        write_record(out, header.base_timestamp, delta, &record, headers)?;
         header.batch_length = length_of(out.len() - start)?;
     }
     if header.records_count == 0 {
@@ -157,12 +204,19 @@ fn body_size(
     base_timestamp: i64,
     delta: usize,
     record: &NewRecord<'_>,
+    headers: &[RecordHeader<'_>],
 ) -> Result<usize, WireError> {
     let timestamp_delta = timestamp_delta(base_timestamp, record)?;
-    let fixed = 2 + long_len(timestamp_delta) + long_len(delta as i64);
-    Ok(fixed
+    let counts = long_len(delta as i64) + long_len(headers.len() as i64);
+    let mut size = (1 + long_len(timestamp_delta) + counts)
         .saturating_add(bytes_size(record.key)?)
-        .saturating_add(bytes_size(record.value)?))
+        .saturating_add(bytes_size(record.value)?);
+    for (name, value) in headers {
+        size = size
+            .saturating_add(bytes_size(Some(name))?)
+            .saturating_add(bytes_size(*value)?);
+    }
+    Ok(size)
 }
 
 fn timestamp_delta(base_timestamp: i64, record: &NewRecord<'_>) -> Result<i64, WireError> {
@@ -186,14 +240,20 @@ fn write_record(
     base_timestamp: i64,
     delta: usize,
     record: &NewRecord<'_>,
+    headers: &[RecordHeader<'_>],
 ) -> Result<(), WireError> {
-    write_long(out, body_size(base_timestamp, delta, record)? as i64);
+    let size = body_size(base_timestamp, delta, record, headers)?;
+    write_long(out, size as i64);
     out.push(0); // attributes: none are defined
     write_long(out, timestamp_delta(base_timestamp, record)?);
     write_long(out, delta as i64);
     write_bytes(out, record.key);
     write_bytes(out, record.value);
-    write_long(out, 0); // headers
+    write_long(out, headers.len() as i64);
+    for (name, value) in headers {
+        write_bytes(out, Some(name));
+        write_bytes(out, *value);
+    }
     Ok(())
 }
 

@@ -14,7 +14,10 @@ mod walk;
 
 pub use compression::Compression;
 pub use decode::{DecodedBatch, decode_batch};
-pub use encode::{NewRecord, append_marked_batch, encode_batch, encode_marked_batch};
+pub use encode::{
+    NewRecord, Producer, RecordHeader, append_marked_batch, encode_batch, encode_marked_batch,
+    encode_produced_batch,
+};
 pub use header::{HEADER_SIZE, RecordBatchHeader, peek_size};
 pub use headers::{BatchHeader, BatchHeaders, Checksums};
 pub use walk::RecordView;

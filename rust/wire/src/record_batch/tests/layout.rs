@@ -18,6 +18,36 @@ fn a_batch_is_laid_out_as_kafka_does() {
 }
 
 #[test]
+fn a_producer_writes_its_numbers_and_headers() {
+    let producer = Producer {
+        id: 7,
+        epoch: 1,
+        base_sequence: 9,
+    };
+    let headers: Vec<RecordHeader<'_>> = vec![(b"n", Some(b"1")), (b"n", None)];
+    let records = [
+        (record(5, b"k", Some(b"v")), headers.clone()),
+        (record(4, b"k", None), vec![]),
+    ];
+    for codec in Compression::ALL {
+        let bytes = encode_produced_batch(producer, codec, &records).unwrap();
+        let batch = decode(&bytes).unwrap();
+        let header = &batch.header;
+        let numbers = (
+            header.producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+        );
+        assert_eq!(numbers, (7, 1, 9));
+        assert_eq!((header.base_offset, header.max_timestamp), (0, 5));
+        let back: Vec<_> = batch.records().collect();
+        assert_eq!(back[0].headers().collect::<Vec<_>>(), headers);
+        assert_eq!((back[0].timestamp, back[0].value), (5, Some(&b"v"[..])));
+        assert_eq!((back[1].timestamp, back[1].headers().count()), (4, 0));
+    }
+}
+
+#[test]
 fn offsets_end_where_the_offset_space_does() {
     let good = [12, 0, 0, 0, 1, 1, 0];
     let last = framed(|h| h.base_offset = i64::MAX, &good);

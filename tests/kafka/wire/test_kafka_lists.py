@@ -25,7 +25,7 @@ def test_kio_knows_every_error_code_by_its_number_and_name() -> None:
 
 
 def test_a_code_has_the_number_of_its_name() -> None:
-    assert len(CODES) == 46
+    assert len(CODES) == 48
     assert {name: getattr(codes, name) for name in CODES} == {name: ERROR_CODES[name] for name in CODES}
     assert [codes.name_of(getattr(codes, name)) for name in CODES] == CODES
     assert codes.name_of(12345) == "code"
@@ -48,6 +48,7 @@ def narrowed(ours: Mapping[int, tuple[int, int]], by: Mapping[int, tuple[int, in
 def test_the_client_speaks_what_the_codec_has_but_for_these() -> None:
     codec = {api_key: (oldest, newest) for api_key, (_, oldest, newest, _) in ss.api_table().items()}
     assert narrowed(API_VERSIONS, codec) == {
+        "Produce": (3, 12),
         "Fetch": (4, 17),
         "Metadata": (1, 13),
         "FindCoordinator": (1, 6),

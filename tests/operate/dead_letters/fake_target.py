@@ -1,14 +1,12 @@
-"""Topics in memory with a producer, and a power switch that cuts a run off at any step of it."""
+"""Topics in memory that take records, and a power switch that cuts a run off at any step of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError
 
 from share_state.errors import UnknownPartitionError
 from share_state.operate.dead_letters import (
@@ -21,12 +19,16 @@ from share_state.operate.dead_letters import (
     Redrive,
     RedriveRow,
     Sender,
+    Sent,
     resolve,
 )
+from share_state.operate.dead_letters.sending import Answers, Outgoing
 from share_state.operate.dead_letters.topic_log import Bounds, Record
 from share_state.operate.payloads import Missing, Payload, Reason
 
 IDENTITY = Identity("cluster-1", "workers", "retry")
+#: Code that is about the record itself.
+TOO_LARGE = 10
 BORN = 1_700_000_000_000
 
 
@@ -85,57 +87,34 @@ class Topics:
         return [one for log in self.logs["retry"] for one in log if one is not None]
 
 
-class Answer:
-    """Delivery report."""
-
-    def __init__(self, partition: int, offset: int) -> None:
-        self._place = partition, offset
-
-    def partition(self) -> int:
-        return self._place[0]
-
-    def offset(self) -> int:
-        return self._place[1]
-
-
-class FakeProducer:
-    """Appends to topics when it is flushed, a record at a time; ``fails`` gives some of them an error."""
+class FakeTarget:
+    """Appends to topics, a record at a time; ``fails`` gives some of them an error. After one in doubt it takes no more."""
 
     def __init__(self, topics: Topics, power: Power, fails: Fails | None = None) -> None:
         self.topics = topics
         self.power = power
         self.fails = fails or (lambda _: None)
-        self.waiting: list[tuple[str, dict[str, Any]]] = []
-        self.produced = 0
 
-    def produce(self, topic: str, **record: Any) -> None:
-        self.power.step()
-        self.produced += 1
-        self.waiting.append((topic, record))
-
-    def poll(self, _timeout: float) -> int:
-        return 0
-
-    def flush(self, _timeout: float) -> int:
-        while self.waiting:
+    def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        for one in batch:
             self.power.step()
-            topic, record = self.waiting.pop(0)
-            partition = record.get("partition", 0)
-            code, written = self.fails(record["key"]) or (None, True)
-            log = self.topics.logs[topic][partition]
+            answers.in_doubt[one.place] = ""
+            partition = one.partition or 0
+            code, written = self.fails(one.payload.key) or (None, True)
+            log = self.topics.logs[one.topic][partition]
+            self.power.step()
             if written:
-                headers = tuple(record["headers"])
-                log.append(Payload(topic, partition, len(log), record["timestamp"], record["key"], record["value"], headers))
+                log.append(one.payload._replace(topic=one.topic, partition=partition, offset=len(log), headers=one.headers))
             # It is in the target, and nobody has heard of that.
             self.power.step()
-            record["on_delivery"](None if code is None else KafkaError(code), Answer(partition, len(log) - 1))
-        return 0
-
-    def purge(self, *, in_queue: bool, in_flight: bool) -> None:
-        assert in_queue
-        assert not in_flight
-        if self.power.off:
-            raise PowerCutError
+            if code is not None and code != TOO_LARGE:
+                answers.in_doubt[one.place] = f"code {code}"
+                return
+            del answers.in_doubt[one.place]
+            if code is None:
+                answers.sent[one.place] = Sent(one.place, one.topic, partition, len(log) - 1)
+            else:
+                answers.refused[one.place] = f"code {code}"
 
 
 def sources(count: int) -> Topics:
@@ -158,7 +137,7 @@ def redriven(
     path: Path,
     topics: Topics,
     asked: Sequence[Interval],
-    producer: FakeProducer,
+    target: FakeTarget,
     *,
     identity: Identity = IDENTITY,
     pace: Pace | None = None,
@@ -167,7 +146,7 @@ def redriven(
     """Rows of a run, as the command does it, from opening the journal on."""
     with Journal(path, identity, lambda: BORN) as journal:
         resolve(journal, topics)
-        execution = Execution(journal, Sender(producer, pace or Pace(None)))
+        execution = Execution(journal, Sender(target, pace or Pace(None)))
         run = Redrive(topics, topics, target=identity.target, state=journal.state, execution=execution, limit=limit)
         return list(run.rows(asked))
 

@@ -24,7 +24,7 @@ from share_state.operate.dead_letters.json_rows import LIST_VERSION, REDRIVE_VER
 from share_state.operate.payloads import Payload
 from tests.cli_in_process import Ran, run_here
 from tests.cli_runner import run
-from tests.operate.dead_letters.fake_target import FakeProducer, Power, Topics, sources
+from tests.operate.dead_letters.fake_target import FakeTarget, Power, Topics, sources
 from tests.operate.json_page import described, schema_of, told
 from tests.operate.json_schema import breaches
 
@@ -99,7 +99,8 @@ def world(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
     monkeypatch.setattr("share_state.cli.dlq.redrive.TopicLog", opened)
     for module in ("redrive", "command"):
         monkeypatch.setattr(f"share_state.cli.dlq.{module}.PayloadReader", opened)
-    monkeypatch.setattr("share_state.cli.dlq.redrive.producer", lambda *_: FakeProducer(made.topics, Power(), made.fails))
+    target = "share_state.cli.dlq.redrive.TargetProducer"
+    monkeypatch.setattr(target, lambda *_: nullcontext(FakeTarget(made.topics, Power(), made.fails)))
     return made
 
 
@@ -207,10 +208,10 @@ def test_the_journal_is_named_after_the_group_and_the_target(world: World, tmp_p
 
 def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     order = (*REDRIVE, "--offset", "0-3")
-    world.fails = lambda key: (-192, True) if key == b"key 1-2" else None
+    world.fails = lambda key: (7, True) if key == b"key 1-3" else None
     cut = run_here(*order, "--execute")
     assert cut.returncode == 4
-    assert "orders-1 2: in doubt, " in cut.stdout
+    assert "orders-1 3: in doubt, " in cut.stdout
     assert cut.stderr.splitlines()[-1].startswith("share-state: 1 records were not confirmed (")
     world.fails = None
     dry = run_here(*order)
@@ -228,7 +229,7 @@ def test_what_was_not_confirmed_is_told_and_found_by_the_next_run(world: World, 
 @pytest.mark.parametrize(("doubt", "count"), [("send", 1), ("skip", 0)])
 def test_where_the_target_cannot_tell_the_user_decides(world: World, doubt: str, count: int) -> None:
     order = (*REDRIVE, "--partition", "0", "--execute")
-    world.fails = lambda _: (-192, False)
+    world.fails = lambda _: (7, False)
     assert run_here(*order).returncode == 4
     world.fails = None
     world.topics.logs["retry"][0] = [None] * 5

@@ -11,7 +11,7 @@ from share_state.operate.dead_letters import read_journal, redrive
 from share_state.operate.dead_letters.redriven_from import REDRIVEN_FROM
 from tests.operate.dead_letters.fake_target import (
     IDENTITY,
-    FakeProducer,
+    FakeTarget,
     Power,
     PowerCutError,
     Topics,
@@ -33,7 +33,7 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(path: Path, topics: Topics, power: Power, *, keeps_unsynced: bool) -> None:
     with pytest.MonkeyPatch.context() as patched:
         power_the_disk(patched, power, keeps_unsynced=keeps_unsynced)
-        redriven(path, topics, intervals(COUNT), FakeProducer(topics, power))
+        redriven(path, topics, intervals(COUNT), FakeTarget(topics, power))
 
 
 def check(topics: Topics) -> None:

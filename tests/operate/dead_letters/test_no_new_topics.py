@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import share_state as ss
 from share_state.errors import UnknownPartitionError
-from share_state.operate.dead_letters import Asking, NoSuchTopicError, TopicLog, producer
+from share_state.operate.dead_letters import Asking, NoSuchTopicError, TopicLog
 from share_state.operate.payloads import PayloadReader
 from share_state.operate.reading.cluster import SCHEME
 from tests.operate.live.fake_cluster import FakeCluster, served
@@ -43,13 +42,7 @@ def payloads(source: str, settings: Settings) -> None:
         list(reader.read(TYPO, 0, [0]))
 
 
-def sent(source: str, settings: Settings) -> None:
-    # A target that was there when it was looked for, and was deleted since.
-    made: Any = producer(source, settings)
-    assert made.list_topics(TYPO, 5.0).topics[TYPO].error is not None
-
-
-@pytest.mark.parametrize("asks", [target, log, payloads, sent])
+@pytest.mark.parametrize("asks", [target, log, payloads])
 @pytest.mark.parametrize("settings", [{}, {"allow.auto.create.topics": True}], ids=["by-default", "told-to"])
 def test_nothing_that_asks_creates_a_topic(
     cluster: FakeCluster, asks: Callable[[str, Settings], None], settings: Settings

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
 
 from share_state.operate.dead_letters import (
     REDRIVEN_FROM,
@@ -22,11 +21,12 @@ from share_state.operate.dead_letters import (
     redrive,
 )
 from share_state.operate.dead_letters.redriven_from import header, place_of
+from share_state.operate.dead_letters.sending import Answers, Outgoing
 from share_state.operate.payloads import Payload
 from tests.operate.dead_letters.fake_target import (
-    BORN,
     IDENTITY,
-    FakeProducer,
+    TOO_LARGE,
+    FakeTarget,
     Power,
     Topics,
     intervals,
@@ -36,7 +36,7 @@ from tests.operate.dead_letters.fake_target import (
     sources,
 )
 
-TOO_LARGE, TIMED_OUT = 10, -192
+TIMED_OUT = 7
 
 
 def looked_at(topics: Topics, asked: Sequence[Interval], target: str | None = "retry") -> list[RedriveRow]:
@@ -52,7 +52,7 @@ def test_a_dry_run_sends_nothing_and_tells_the_same() -> None:
 
 def test_a_record_is_sent_as_it_was_with_one_more_header(tmp_path: Path) -> None:
     topics, power = sources(2), Power()
-    rows = redriven(tmp_path / "journal", topics, intervals(2), FakeProducer(topics, power))
+    rows = redriven(tmp_path / "journal", topics, intervals(2), FakeTarget(topics, power))
     assert outcomes(rows) == {Outcome.SENT: 4}
     assert [(row.to_topic, row.to_partition, row.to_offset) for row in rows] == [("retry", 0, place) for place in range(4)]
     state = read_journal(tmp_path / "journal", IDENTITY)
@@ -69,7 +69,7 @@ def test_where_it_came_from_it_goes_to_the_same_partition(tmp_path: Path) -> Non
         topics = sources(2)
         identity = Identity("cluster-1", "workers", target)
         journal = tmp_path / str(target)
-        rows = redriven(journal, topics, intervals(2), FakeProducer(topics, Power()), identity=identity)
+        rows = redriven(journal, topics, intervals(2), FakeTarget(topics, Power()), identity=identity)
         assert [(row.to_topic, row.to_partition) for row in rows] == [("orders", row.partition) for row in rows]
         assert [len(log) for log in topics.logs["orders"]] == [4, 4]
 
@@ -79,7 +79,7 @@ def test_what_is_gone_is_never_sent(tmp_path: Path) -> None:
     records[3] = None
     topics = Topics({"orders": [records], "retry": [[]]}, starts={"orders": 2})
     asked = [Interval("gone", 0, 0, 2**62), Interval("orders", 0, 0, 2**62), Interval("orders", 7, 1, 1)]
-    for rows in (looked_at(topics, asked), redriven(tmp_path / "journal", topics, asked, FakeProducer(topics, Power()))):
+    for rows in (looked_at(topics, asked), redriven(tmp_path / "journal", topics, asked, FakeTarget(topics, Power()))):
         missing = [(row.topic, row.partition, row.first_offset, row.last_offset, row.reason) for row in rows if row.reason]
         assert sorted(missing) == [
             ("gone", 0, 0, 2**62, "no_topic"),
@@ -96,7 +96,7 @@ def test_a_limit_counts_what_is_sent_and_the_next_run_goes_on(tmp_path: Path) ->
     topics.logs["orders"][0][0] = None
     counts = []
     for _ in range(4):
-        rows = redriven(tmp_path / "journal", topics, intervals(4), FakeProducer(topics, Power()), limit=3)
+        rows = redriven(tmp_path / "journal", topics, intervals(4), FakeTarget(topics, Power()), limit=3)
         counts.append(outcomes(rows).get(Outcome.SENT, 0))
     assert counts == [3, 3, 1, 0]
     assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 7
@@ -104,29 +104,13 @@ def test_a_limit_counts_what_is_sent_and_the_next_run_goes_on(tmp_path: Path) ->
 
 def test_a_record_that_the_target_refuses_is_told_and_tried_again(tmp_path: Path) -> None:
     topics = sources(3)
-    producer = FakeProducer(topics, Power(), lambda key: (TOO_LARGE, False) if key == b"key 0-2" else None)
+    producer = FakeTarget(topics, Power(), lambda key: (TOO_LARGE, False) if key == b"key 0-2" else None)
     rows = redriven(tmp_path / "journal", topics, intervals(3), producer)
     assert outcomes(rows) == {Outcome.SENT: 5, Outcome.REFUSED: 1}
     (refused,) = [row for row in rows if row.outcome is Outcome.REFUSED]
     assert (refused.first_offset, refused.to_offset, bool(refused.reason)) == (2, None, True)
-    again = redriven(tmp_path / "journal", topics, intervals(3), FakeProducer(topics, Power()))
+    again = redriven(tmp_path / "journal", topics, intervals(3), FakeTarget(topics, Power()))
     assert [(row.partition, row.first_offset, row.outcome) for row in again] == [(0, 2, Outcome.SENT)]
-
-
-def test_a_record_that_is_refused_for_others_is_sent_by_itself(tmp_path: Path) -> None:
-    topics = sources(3)
-
-    class Batched(FakeProducer):
-        """Refuses all that is flushed together, if it is more than one record, and one key also by itself."""
-
-        def flush(self, timeout: float) -> int:
-            together = len(self.waiting) > 1
-            self.fails = lambda key: (TOO_LARGE, False) if together or key == b"key 0-2" else None
-            return super().flush(timeout)
-
-    rows = redriven(tmp_path / "journal", topics, intervals(3), Batched(topics, Power()))
-    assert outcomes(rows) == {Outcome.SENT: 5, Outcome.REFUSED: 1}
-    assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 5
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -134,49 +118,34 @@ def test_a_record_that_is_refused_for_others_is_sent_by_itself(tmp_path: Path) -
 def test_one_that_is_not_confirmed_ends_the_run_and_the_next_finds_out(tmp_path: Path, written: bool, offset: int) -> None:
     topics, path = sources(4), tmp_path / "journal"
     key = b"key 0-%d" % offset
-    producer = FakeProducer(topics, Power(), lambda one: (TIMED_OUT, written) if one == key else None)
-    with pytest.raises(SendError, match=r"1 records were not confirmed \(Local: Message timed out\)"):
+    producer = FakeTarget(topics, Power(), lambda one: (TIMED_OUT, written) if one == key else None)
+    with pytest.raises(SendError, match=r"1 records were not confirmed \(code 7\)"):
         redriven(path, topics, intervals(4), producer)
     state = read_journal(path, IDENTITY)
     assert state is not None
     assert state.in_doubt == {Place("orders", 0, offset)}
-    rows = redriven(path, topics, intervals(4), FakeProducer(topics, Power()))
-    assert outcomes(rows) == {Outcome.SENT: 4 if written else 5}
+    rows = redriven(path, topics, intervals(4), FakeTarget(topics, Power()))
+    # Those after it were not tried.
+    assert outcomes(rows) == {Outcome.SENT: 8 - offset - written}
     assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 8
 
 
-def test_a_client_that_takes_no_more_ends_the_run(tmp_path: Path) -> None:
+def test_a_target_that_takes_no_more_ends_the_run(tmp_path: Path) -> None:
     topics, path = sources(2), tmp_path / "journal"
 
-    class Fatal(FakeProducer):
-        def produce(self, topic: str, **record: object) -> None:
-            if self.produced == 1:
-                raise KafkaException(KafkaError(KafkaError._FATAL))
-            super().produce(topic, **record)
+    class Ending(FakeTarget):
+        def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+            super().send(batch[:1], answers)
+            raise SendError("nothing more is sent")
 
-    with pytest.raises(SendError, match="the client sends no more"):
-        redriven(path, topics, intervals(2), Fatal(topics, Power()))
+    with pytest.raises(SendError, match="nothing more is sent"):
+        redriven(path, topics, intervals(2), Ending(topics, Power()))
     state = read_journal(path, IDENTITY)
     assert state is not None
-    # The first was given to the client and is confirmed while the run winds up; the other one never was.
+    # The first is confirmed; the other one never was on its way.
     assert (state.sent_count, state.in_doubt) == (1, set())
-    redriven(path, topics, intervals(2), FakeProducer(topics, Power()))
+    redriven(path, topics, intervals(2), FakeTarget(topics, Power()))
     assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 4
-
-
-def test_a_full_queue_of_the_client_is_waited_for(tmp_path: Path) -> None:
-    topics = sources(3)
-
-    class Full(FakeProducer):
-        def produce(self, topic: str, **record: object) -> None:
-            if len(self.waiting) == 2:
-                raise BufferError
-            super().produce(topic, **record)
-
-        def poll(self, timeout: float) -> int:
-            return self.flush(timeout)
-
-    assert outcomes(redriven(tmp_path / "journal", topics, intervals(3), Full(topics, Power()))) == {Outcome.SENT: 6}
 
 
 def test_a_rate_is_kept(tmp_path: Path) -> None:
@@ -187,7 +156,7 @@ def test_a_rate_is_kept(tmp_path: Path) -> None:
         clock[0] += seconds
 
     pace = Pace(4, lambda: clock[0], sleep)
-    redriven(tmp_path / "journal", topics, intervals(4), FakeProducer(topics, Power()), pace=pace)
+    redriven(tmp_path / "journal", topics, intervals(4), FakeTarget(topics, Power()), pace=pace)
     assert slept == [0.25] * 7
     # What waits for its turn is not in doubt for long: 4 records to a batch, a second.
     assert (tmp_path / "journal").read_bytes().count(b'"sending"') == 2
@@ -196,7 +165,7 @@ def test_a_rate_is_kept(tmp_path: Path) -> None:
 def test_a_batch_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redrive, "_BATCH_BYTES", 1)
     topics = sources(3)
-    assert outcomes(redriven(tmp_path / "journal", topics, intervals(3), FakeProducer(topics, Power()))) == {Outcome.SENT: 6}
+    assert outcomes(redriven(tmp_path / "journal", topics, intervals(3), FakeTarget(topics, Power()))) == {Outcome.SENT: 6}
     assert (tmp_path / "journal").read_bytes().count(b'"sending"') == 6
 
 
@@ -209,12 +178,3 @@ def test_the_last_header_tells_where_a_record_came_from() -> None:
     assert place_of([], "workers", "a") is None
     for value in (None, b"", b"\xff", b"[]", b"{}", b"[" * 100_000, b'{"topic":1}'):
         assert place_of([(REDRIVEN_FROM, value)], "workers", "a") is None
-
-
-def test_a_record_without_a_time_gets_one(tmp_path: Path) -> None:
-    one = payload(0, 0)._replace(timestamp_ms=None)
-    topics = Topics({"orders": [[one]], "retry": [[]]})
-    redriven(tmp_path / "journal", topics, [Interval("orders", 0, 0, 0)], FakeProducer(topics, Power()))
-    # By 0 the client means the present.
-    assert [sent.timestamp_ms for sent in topics.sent()] == [0]
-    assert BORN > 0

@@ -36,8 +36,8 @@ from share_state.operate.dead_letters import (
     Sender,
     SendError,
     Source,
+    TargetProducer,
     TopicLog,
-    producer,
     read_journal,
     resolve,
 )
@@ -130,7 +130,8 @@ class _Run:
             journal = stack.enter_context(Journal(self.path, identity, _now_ms))
             self._resolve(journal)
             self.state = journal.state
-            execution = Execution(journal, Sender(producer(cluster.address, cluster.settings), Pace(order.rate)))
+            producer = stack.enter_context(TargetProducer(cluster.address, cluster.settings))
+            execution = Execution(journal, Sender(producer, Pace(order.rate)))
         else:
             self.state = read_journal(self.path, identity)
         address, settings, timeout = cluster

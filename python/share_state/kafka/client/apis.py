@@ -25,6 +25,7 @@ DESCRIBE_GROUPS: Final = 15
 LIST_GROUPS: Final = 16
 SASL_HANDSHAKE: Final = 17
 VERSIONS: Final = 18
+INIT_PRODUCER_ID: Final = 22
 OFFSET_FOR_LEADER_EPOCH: Final = 23
 DESCRIBE_CONFIGS: Final = 32
 ALTER_CONFIGS: Final = 33
@@ -59,6 +60,8 @@ def spoken(api_key: int, *, since: int | None = None, until: int | None = None) 
 #: Versions in which the client sends each request: from Kafka 2.8 on, and what speaks the same protocol.
 API_VERSIONS: Final = {
     **{api_key: spoken(api_key) for api_key in _TABLE},
+    # The newest that names topics.
+    PRODUCE: spoken(PRODUCE, until=12),
     # The reader of answers (`decode_fetch_answer`) ends there.
     FETCH: spoken(FETCH, until=17),
     # From here on all topics are asked for by null, and coordinators by the type of their keys.

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Iterator
+from typing import Final, NamedTuple, TypeAlias
 
 from share_state import _core
 from share_state.kafka import codes
 from share_state.kafka.client.client import Client
 from share_state.kafka.client.connection import Connection
 from share_state.kafka.client.fetch import Fetched, fetch_topics
-from share_state.kafka.client.metadata import Topic, by_name, topic_of
+from share_state.kafka.client.leaders import Leaders, refused
+from share_state.kafka.client.metadata import Topic
 from share_state.kafka.client.offsets import EARLIEST, LATEST, OffsetQuestion, list_offsets
 from share_state.kafka.client.peers import LostError
-from share_state.kafka.errors import KafkaPersisterError, class_of
 
 __all__ = ["Bounds", "LogReader", "Record"]
 
-_Answer = TypeVar("_Answer")
 #: Offset, timestamp in ms since the epoch, key, value, headers.
 Record: TypeAlias = tuple[int, int, bytes | None, bytes | None, list[tuple[bytes, bytes | None]]]
 
-#: Codes that pass: the leader is another one, is being elected, or does not know its high watermark yet.
-_PASSING: Final = frozenset(
-    {
-        codes.UNKNOWN_TOPIC_OR_PARTITION,
-        codes.LEADER_NOT_AVAILABLE,
-        codes.NOT_LEADER_OR_FOLLOWER,
-        codes.REPLICA_NOT_AVAILABLE,
-        codes.KAFKA_STORAGE_ERROR,
-        codes.FENCED_LEADER_EPOCH,
-        codes.UNKNOWN_LEADER_EPOCH,
-        codes.OFFSET_NOT_AVAILABLE,
-        codes.UNKNOWN_TOPIC_ID,
-        codes.INCONSISTENT_TOPIC_ID,
-    }
-)
-#: Seconds before the next question to a leader.
-_PAUSE_S: Final = 0.1
 #: Milliseconds that a broker may wait where it has nothing.
 _MAX_WAIT_MS: Final = 100
 
@@ -51,7 +32,7 @@ class Bounds(NamedTuple):
     end: int
 
 
-class LogReader:
+class LogReader(Leaders):
     """Reads one partition after the other. All of it lives on one event loop.
 
     Args:
@@ -62,32 +43,9 @@ class LogReader:
     """
 
     def __init__(self, client: Client, *, patience: float, isolation: int = 0, max_bytes: int = 1 << 20) -> None:
-        self._client = client
-        self._patience = patience
+        super().__init__(client, patience)
         self._isolation = isolation
         self._max_bytes = max_bytes
-        self._topics: dict[str, Topic] = {}
-
-    async def topic(self, name: str) -> Topic | None:
-        """Ask for a topic; None where there is none.
-
-        Raises:
-            LostError: no broker can be asked.
-            KafkaPersisterError: it may not be described.
-        """
-        until = time.monotonic() + self._patience
-        while True:
-            (row,) = (await self._client.metadata(by_name([name])))["topics"]
-            # One that has just been made shows no partitions yet.
-            if row["errorCode"] != codes.LEADER_NOT_AVAILABLE or row["partitions"] or time.monotonic() >= until:
-                break
-            await asyncio.sleep(_PAUSE_S)
-        topic = topic_of(row)
-        if topic is not None:
-            self._topics[name] = topic
-        elif row["errorCode"] != codes.UNKNOWN_TOPIC_OR_PARTITION:
-            raise _refused(row["errorCode"], name)
-        return topic
 
     async def bounds(self, name: str, partition: int) -> Bounds:
         """Ask where a partition, which there is, begins and ends.
@@ -104,11 +62,11 @@ class LogReader:
                 answer = await list_offsets(connection, [question], isolation=self._isolation)
                 one = answer.get((topic.name, partition))
                 if one is None or one.error_code != codes.NONE:
-                    raise _refused(codes.UNKNOWN_SERVER_ERROR if one is None else one.error_code, name, partition)
+                    raise refused(codes.UNKNOWN_SERVER_ERROR if one is None else one.error_code, name, partition)
                 found.append(one.offset)
             return Bounds(*found)
 
-        return await self._led(name, partition, ask)
+        return await self.led(name, partition, ask)
 
     async def records(self, name: str, partition: int, start: int, end: int) -> AsyncGenerator[list[Record]]:
         """Read the records with ``start`` <= offset < ``end``, as many at a time as a batch has.
@@ -133,7 +91,7 @@ class LogReader:
                 heard = time.monotonic()
             elif position >= (one.last_stable_offset if self._isolation else one.high_watermark):
                 return
-            elif time.monotonic() - heard > self._patience:
+            elif time.monotonic() - heard > self.patience:
                 raise LostError(f"{name}-{partition}", "no records", code=codes.REQUEST_TIMED_OUT, sent=True)
 
     async def _fetched(self, name: str, partition: int, offset: int) -> tuple[Fetched, bytes]:
@@ -147,31 +105,10 @@ class LogReader:
             )
             one = next(iter(answer.partitions), None)
             if one is None or one.error_code != codes.NONE:
-                raise _refused(codes.UNKNOWN_SERVER_ERROR if one is None else one.error_code, name, partition)
+                raise refused(codes.UNKNOWN_SERVER_ERROR if one is None else one.error_code, name, partition)
             return one, answer.frame
 
-        return await self._led(name, partition, ask)
-
-    async def _led(self, name: str, partition: int, ask: Callable[[Topic, Connection], Awaitable[_Answer]]) -> _Answer:
-        """Ask the leader of a partition, and its next one where it is no longer that."""
-        until = time.monotonic() + self._patience
-        while True:
-            topic = self._topics.get(name) or await self.topic(name)
-            leaders = () if topic is None else topic.leaders
-            node = self._client.node(leaders[partition]) if partition < len(leaders) else None
-            try:
-                if topic is None or node is None:
-                    is_there = topic is not None
-                    raise _refused(codes.LEADER_NOT_AVAILABLE if is_there else codes.UNKNOWN_TOPIC_OR_PARTITION, name, partition)
-                return await ask(topic, await self._client.connection(node))
-            except LostError as lost:
-                if not lost.retriable or time.monotonic() >= until:
-                    raise
-            except KafkaPersisterError as refused:
-                if refused.kafka_code not in _PASSING or time.monotonic() >= until:
-                    raise
-            self._topics.pop(name, None)
-            await asyncio.sleep(_PAUSE_S)
+        return await self.led(name, partition, ask)
 
 
 def _batches(one: Fetched, frame: bytes, position: int) -> Iterator[tuple[int, list[Record]]]:
@@ -190,8 +127,3 @@ def _batches(one: Fetched, frame: bytes, position: int) -> Iterator[tuple[int, l
             continue
         position = last + 1
         yield position, [] if is_transactional and producer_id in aborting else records
-
-
-def _refused(code: int, name: str, partition: int | None = None) -> KafkaPersisterError:
-    place = name if partition is None else f"{name}-{partition}"
-    return class_of(code)(f"{place}: code {code} ({codes.name_of(code)})", kafka_code=code)

@@ -25,7 +25,7 @@ from share_state.operate.dead_letters.journal_state import Identity, JournalStat
 from share_state.operate.dead_letters.letter_payload import LetterPayload, payloads_of
 from share_state.operate.dead_letters.redrive import Execution, Outcome, Redrive, RedriveRow
 from share_state.operate.dead_letters.redriven_from import REDRIVEN_FROM
-from share_state.operate.dead_letters.sending import Pace, Sender, producer
+from share_state.operate.dead_letters.sending import Pace, Sender, TargetProducer
 from share_state.operate.dead_letters.sources import Letters, Source, source_of
 from share_state.operate.dead_letters.topic_log import TopicLog
 
@@ -63,10 +63,10 @@ __all__ = [
     "Sender",
     "Sent",
     "Source",
+    "TargetProducer",
     "TopicLog",
     "UnknownGroupError",
     "payloads_of",
-    "producer",
     "read_journal",
     "resolve",
     "source_of",

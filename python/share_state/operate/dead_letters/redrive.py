@@ -15,7 +15,7 @@ from share_state.operate.dead_letters.dead_letter import Place
 from share_state.operate.dead_letters.errors import SendError
 from share_state.operate.dead_letters.intervals import Interval, without
 from share_state.operate.dead_letters.redriven_from import header
-from share_state.operate.dead_letters.sending import Answers, Outgoing
+from share_state.operate.dead_letters.sending import Answers, Outgoing, payload_size
 from share_state.operate.payloads import Missing, Payload, Reason
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Redrive:
                 yield _missing(Interval(topic, partition, answer.offset, answer.offset), answer.reason)
                 continue
             batch.append(answer)
-            size += _size(answer)
+            size += payload_size(answer)
             if len(batch) >= self._batch_records or size >= _BATCH_BYTES:
                 yield from self._batch(batch)
                 batch, size = [], 0
@@ -196,8 +196,7 @@ class Redrive:
         finally:
             # Whatever ended the sending: what is known is kept, and the rest stays in doubt.
             journal.sent(answers.sent.values(), answers.in_doubt)
-        for one in outgoing:
-            yield _told(one, answers)
+        yield from filter(None, (_told(one, answers) for one in outgoing))
         if answers.in_doubt:
             count, reason = len(answers.in_doubt), next(iter(answers.in_doubt.values()))
             raise SendError(
@@ -219,13 +218,16 @@ def _count(one: Interval, offsets: set[int]) -> int:
     return sum(one.first <= offset <= one.last for offset in offsets)
 
 
-def _told(one: Outgoing, answers: Answers) -> RedriveRow:
+def _told(one: Outgoing, answers: Answers) -> RedriveRow | None:
+    """Return the row of a record; None for one that was not tried."""
     sent = answers.sent.get(one.place)
     if sent is not None:
         return _row(one.place, Outcome.SENT, to_topic=sent.topic, to_partition=sent.partition, to_offset=sent.offset)
     if one.place in answers.refused:
         return _row(one.place, Outcome.REFUSED, reason=answers.refused[one.place], to_topic=one.topic)
-    return _row(one.place, Outcome.IN_DOUBT, reason=answers.in_doubt.get(one.place), to_topic=one.topic)
+    if one.place in answers.in_doubt:
+        return _row(one.place, Outcome.IN_DOUBT, reason=answers.in_doubt[one.place], to_topic=one.topic)
+    return None
 
 
 def _row(
@@ -247,8 +249,3 @@ def _missing(one: Interval, reason: str) -> RedriveRow:
 
 def _place(payload: Payload) -> Place:
     return Place(payload.topic, payload.partition, payload.offset)
-
-
-def _size(payload: Payload) -> int:
-    headers = sum(len(name) + len(value or b"") for name, value in payload.headers)
-    return len(payload.key or b"") + len(payload.value or b"") + headers

@@ -1,55 +1,44 @@
-"""Sends records to their target with an idempotent producer, and sorts the answers: sent, refused, in doubt.
-
-The client tries again by itself; the producer's id and sequence numbers keep a record that was tried twice single.
-"""
+"""Sends records to their target with an idempotent producer, and sorts the answers: sent, refused, in doubt."""
 
 from __future__ import annotations
 
-import importlib
+import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from types import ModuleType
-from typing import Any, Final, NamedTuple, Protocol
+from types import TracebackType
+from typing import Final, NamedTuple, Protocol, Self, get_args
 
+from share_state._core import ERROR_CODES
+from share_state.arguments import Compression
+from share_state.kafka import codes
+from share_state.kafka.client.client import Client
+from share_state.kafka.client.producer import NewRecord, NotProducedError, Producer, partition_of
+from share_state.kafka.errors import KafkaPersisterError
 from share_state.operate.dead_letters.dead_letter import Place
-from share_state.operate.dead_letters.errors import SendError
+from share_state.operate.dead_letters.errors import ClusterRefusedError, SendError
 from share_state.operate.dead_letters.journal_state import Sent
 from share_state.operate.payloads import Payload
-from share_state.operate.reading.plain import SCHEME
-from share_state.util.extras import require
+from share_state.operate.reading.asking import ClusterReader
 
-__all__ = ["Answers", "Outgoing", "Pace", "Producer", "Sender", "producer"]
+__all__ = ["Answers", "Outgoing", "Pace", "Sender", "Target", "TargetProducer", "payload_size"]
 
-#: Extra that brings the client.
-_EXTRA: Final = "kafka"
-#: Codes that are about the record itself: each attempt is answered so, and none was written. MESSAGE_TOO_LARGE,
-#: RECORD_LIST_TOO_LARGE, INVALID_TIMESTAMP, INVALID_RECORD; and the client's own for a record whose batch was refused for another
-#: one, and for one that never left it.
-_REFUSED: Final = frozenset({10, 18, 32, 87, -138, -152})
-#: librdkafka's `_QUEUE_FULL`.
-_FULL: Final = -184
-#: Seconds of one wait: a Ctrl-C is noticed between two.
-_POLL_S: Final = 0.1
+#: Codes that are about the record itself: each attempt is answered so, and none was written.
+_REFUSED: Final = frozenset(
+    ERROR_CODES[name] for name in ("MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE", "INVALID_TIMESTAMP", "INVALID_RECORD")
+)
+#: Codecs by their numbers.
+_CODECS: Final[tuple[str, ...]] = get_args(Compression)
+#: Bytes of records in one batch: one of small records stays below any limit, and the size of a record is for the target to judge.
+_BATCH_BYTES: Final = 16_384
+#: Turns a second in which records go out where there is a rate.
+_TURNS: Final = 10
+#: Milliseconds for a batch with all attempts unless the settings say otherwise, and seconds for one attempt.
+_PATIENCE_MS: Final = "120000"
+_ATTEMPT_S: Final = 30.0
 #: Seconds for what is under way when the sending is interrupted.
 _LAST_WAIT_S: Final = 5.0
-
-
-class Producer(Protocol):
-    """Part of ``confluent_kafka.Producer`` that is used."""
-
-    def produce(self, topic: str, **record: Any) -> None:  # noqa: ANN401  as the client has it
-        """Take a record to be sent."""
-
-    def poll(self, timeout: float) -> int:
-        """Pass on answers."""
-
-    def flush(self, timeout: float) -> int:
-        """Wait for answers; return how many are still to come."""
-
-    def purge(self, *, in_queue: bool, in_flight: bool) -> None:
-        """Give up what was not sent yet."""
 
 
 class Outgoing(NamedTuple):
@@ -77,7 +66,7 @@ class Answers:
     sent: dict[Place, Sent] = field(default_factory=dict)
     #: With the reason.
     refused: dict[Place, str] = field(default_factory=dict)
-    #: Given to the client, and not answered; with the reason, or an empty one.
+    #: Maybe on the way, and not answered; with the reason, or an empty one.
     in_doubt: dict[Place, str] = field(default_factory=dict)
 
 
@@ -92,127 +81,190 @@ class Pace:
         self._sleep = sleep
         self._due: float | None = None
 
-    def wait(self) -> None:
-        """Wait until it is the turn of the next record; time that nobody used is not made up for."""
-        if self.rate is None:
-            return
-        now = self._now()
-        due = now if self._due is None else max(now, self._due)
-        if due > now:
-            self._sleep(due - now)
-        self._due = due + 1 / self.rate
+    def turns(self, batch: Sequence[Outgoing]) -> Iterator[Sequence[Outgoing]]:
+        """Give the records whose turn it is together, when it is; time that nobody used is not made up for."""
+        at_once = len(batch) if self.rate is None else max(1, int(self.rate / _TURNS))
+        for start in range(0, len(batch), at_once):
+            some = batch[start : start + at_once]
+            if self.rate is not None:
+                now = self._now()
+                due = now if self._due is None else max(now, self._due)
+                if due > now:
+                    self._sleep(due - now)
+                self._due = due + len(some) / self.rate
+            yield some
+
+
+class Target(Protocol):
+    """Taker of records: :class:`TargetProducer`."""
+
+    def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        """Send records and wait for the answers; see :meth:`Sender.send`."""
 
 
 class Sender:
     """Sends batches, one at a time.
 
     Args:
-        producer: an idempotent one.
+        target: takes them.
         pace: how fast.
     """
 
-    def __init__(self, producer: Producer, pace: Pace) -> None:
-        self._producer = producer
+    def __init__(self, target: Target, pace: Pace) -> None:
+        self._target = target
         self.pace = pace
 
     def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
-        """Send a batch and wait until each record of it is answered; what is refused is tried once more, by itself.
+        """Send a batch and wait until each record of it is answered. After one that is in doubt no other is sent.
 
         Raises:
-            SendError: the client takes no more records.
+            SendError: the target takes no more records; those that are not in doubt are not there.
         """
-        try:
-            self._send(batch, answers)
-            refused = [one for one in batch if one.place in answers.refused] if len(batch) > 1 else []
-            for one in refused:
-                # A broker refuses a whole batch of the client for one record, or for the size of all. None of it was written.
-                del answers.refused[one.place]
-                self._send([one], answers)
-        except BaseException:
-            self._producer.purge(in_queue=True, in_flight=False)
-            self._producer.flush(_LAST_WAIT_S)
-            raise
-
-    def _send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
-        for one in batch:
-            self.pace.wait()
-            self._hand_over(one, answers)
-        while self._producer.flush(_POLL_S) > 0:
-            pass
-
-    def _hand_over(self, one: Outgoing, answers: Answers) -> None:
-        record = {
-            "value": one.payload.value,
-            "key": one.payload.key,
-            "headers": list(one.headers),
-            "timestamp": one.payload.timestamp_ms or 0,
-            "on_delivery": partial(_answered, answers, one),
-        }
-        if one.partition is not None:
-            record["partition"] = one.partition
-        client = _client_module()
-        # From here on it may be on its way.
-        answers.in_doubt[one.place] = ""
-        while True:
-            try:
-                self._producer.produce(one.topic, **record)
-            except BufferError:
-                self._producer.poll(_POLL_S)
-            except client.KafkaException as error:
-                # It was not taken.
-                del answers.in_doubt[one.place]
-                reason = error.args[0]
-                if reason.code() not in _REFUSED:
-                    raise SendError(f"the client sends no more: {reason.str()}", kafka_code=reason.code()) from None
-                answers.refused[one.place] = reason.str()
-                return
-            else:
+        for some in self.pace.turns(batch):
+            self._target.send(some, answers)
+            if answers.in_doubt:
                 return
 
 
-def _answered(answers: Answers, one: Outgoing, error: Any, message: Any) -> None:  # noqa: ANN401  what the client gives
-    """Take the answer to a record; any failure that is not about the record itself leaves it in doubt."""
-    if error is None:
-        del answers.in_doubt[one.place]
-        answers.sent[one.place] = Sent(one.place, one.topic, message.partition(), message.offset())
-    elif error.code() in _REFUSED:
-        del answers.in_doubt[one.place]
-        answers.refused[one.place] = error.str()
-    else:
-        answers.in_doubt[one.place] = error.str()
+class TargetProducer:
+    """Idempotent producer, for one thread. A context manager.
 
-
-def producer(source: str, settings: Mapping[str, object] | None) -> Producer:
-    """Make an idempotent producer.
+    Args:
+        source: ``kafka://HOST:PORT[,...]``.
+        settings: further settings of the client, in librdkafka's names or Kafka's. Of those of a producer the codec and the time
+            for a record count.
 
     Raises:
-        MissingPackageError: confluent-kafka is not there.
-        SendError: the client refuses the settings.
+        SendError: a setting cannot be used.
     """
-    client = _client_module()
-    ours = {
-        # Without it, a producer lets the broker create a topic that it asks for.
-        "allow.auto.create.topics": False,
-        "bootstrap.servers": source.removeprefix(SCHEME),
-        "enable.idempotence": True,
-        "acks": "all",
-        # No request of a killed process waits in its connection for the one before.
-        "max.in.flight.requests.per.connection": 1,
-        # As Kafka's Java producer does it, so that a key goes where it went.
-        "partitioner": "murmur2_random",
-        # The size of a record is for the target to judge; a batch of small ones stays below any limit.
-        "message.max.bytes": 1_000_000_000,
-        "batch.size": 16_384,
-        "linger.ms": 2,
-        "log_level": 0,
-    }
-    try:
-        made: Producer = client.Producer({"message.timeout.ms": 120_000, **(settings or {}), **ours})
-    except client.KafkaException as error:
-        raise SendError(f"the client's settings: {error.args[0].str()}") from None
-    return made
+
+    def __init__(self, source: str, settings: Mapping[str, object] | None) -> None:
+        codec = _setting(settings, "none", "compression.type", "compression.codec")
+        if codec not in _CODECS:
+            raise _unusable("compression.type", codec, f"one of {', '.join(_CODECS)}")
+        patience = _setting(settings, _PATIENCE_MS, "message.timeout.ms", "delivery.timeout.ms")
+        if not (patience.isascii() and patience.isdigit() and int(patience)):
+            raise _unusable("message.timeout.ms", patience, "1 or more milliseconds")
+        self._codec = _CODECS.index(codec)
+        self._patience = int(patience) / 1000
+        self._reader = ClusterReader(source, settings, min(self._patience, _ATTEMPT_S))
+        self._under_way: asyncio.Task[None] | None = None
+        self._is_over = False
+
+    def __enter__(self) -> Self:
+        """Get the id of a producer.
+
+        Raises:
+            ClusterRefusedError: a right is missing.
+            ClusterReadError: the cluster does not answer, or the client's settings are not known.
+        """
+        self._reader.__enter__()
+        try:
+            self._producer = self._reader.ask(self._begun)
+        except BaseException:
+            self._reader.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the connections."""
+        self._reader.__exit__(kind, error, trace)
+
+    def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        """See :meth:`Sender.send`."""
+        # From here on they may be on their way.
+        answers.in_doubt.update((one.place, "") for one in batch)
+        try:
+            self._reader.ask(lambda _: self._shielded(batch, answers))
+        except BaseException:
+            self._is_over = True
+            self._reader.ask(lambda _: self._last_answers())
+            raise
+
+    async def _begun(self, client: Client) -> Producer:
+        made = Producer(client, self._patience, self._codec)
+        try:
+            await made.begin()
+        except KafkaPersisterError as refused:
+            if refused.kafka_code != codes.CLUSTER_AUTHORIZATION_FAILED:
+                raise
+            text = "the principal needs WRITE on a topic, or IDEMPOTENT_WRITE on the cluster, to send each record once"
+            raise ClusterRefusedError(text, kafka_code=refused.kafka_code, field="principal") from None
+        return made
+
+    async def _shielded(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        self._under_way = asyncio.create_task(self._send(batch, answers))
+        await asyncio.shield(self._under_way)
+
+    async def _last_answers(self) -> None:
+        if self._under_way is not None:
+            await asyncio.wait([self._under_way], timeout=_LAST_WAIT_S)
+
+    async def _send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+        untried = {one.place for one in batch}
+        try:
+            queue = deque(await self._batches(batch))
+            while queue and not self._is_over:
+                (topic, partition), some = queue.popleft()
+                untried.difference_update(one.place for one in some)
+                try:
+                    first = await self._producer.produce(topic, partition, [_record(one) for one in some])
+                except NotProducedError as error:
+                    if error.code not in _REFUSED and error.in_doubt:
+                        answers.in_doubt.update((one.place, str(error)) for one in some)
+                        return
+                    untried.update(one.place for one in some)
+                    if error.code not in _REFUSED:
+                        raise
+                    if len(some) > 1:
+                        # A broker refuses a whole batch for one record, or for the size of all. None of it was written.
+                        queue.extendleft(((topic, partition), [one]) for one in reversed(some))
+                    else:
+                        answers.refused[some[0].place] = str(error)
+                else:
+                    for offset, one in enumerate(some, first):
+                        del answers.in_doubt[one.place]
+                        answers.sent[one.place] = Sent(one.place, topic, partition, offset)
+        except NotProducedError as error:
+            raise SendError(f"nothing more is sent: {error}", kafka_code=error.code, field="to", value=batch[0].topic) from None
+        finally:
+            for place in untried:
+                del answers.in_doubt[place]
+
+    async def _batches(self, batch: Sequence[Outgoing]) -> list[tuple[tuple[str, int], list[Outgoing]]]:
+        """Return the records by topic and partition, as many at a time as fit into a batch."""
+        found: list[tuple[tuple[str, int], list[Outgoing]]] = []
+        room: dict[tuple[str, int], int] = {}
+        last: dict[tuple[str, int], list[Outgoing]] = {}
+        for one in batch:
+            partition = one.partition
+            if partition is None:
+                partition = partition_of(one.payload.key, await self._producer.partitions(one.topic))
+            place, size = (one.topic, partition), payload_size(one.payload)
+            if place not in last or size > room[place]:
+                room[place], last[place] = _BATCH_BYTES, []
+                found.append((place, last[place]))
+            room[place] -= size
+            last[place].append(one)
+        return found
 
 
-def _client_module() -> ModuleType:
-    require(_EXTRA, "confluent_kafka")
-    return importlib.import_module("confluent_kafka")
+def payload_size(payload: Payload) -> int:
+    """Return the bytes of the key, the value and the headers of a record."""
+    headers = sum(len(name) + len(value or b"") for name, value in payload.headers)
+    return len(payload.key or b"") + len(payload.value or b"") + headers
+
+
+def _record(one: Outgoing) -> NewRecord:
+    _, _, _, timestamp, key, value, _ = one.payload
+    named = [(name.encode(), content) for name, content in one.headers]
+    return time.time_ns() // 1_000_000 if timestamp is None else timestamp, key, value, named
+
+
+def _setting(settings: Mapping[str, object] | None, default: str, *names: str) -> str:
+    """Return a setting by the first of its names that is there."""
+    return next((str(settings[name]) for name in names if settings and name in settings), default)
+
+
+def _unusable(name: str, value: str, expected: str) -> SendError:
+    return SendError(f"the client's settings: {name} is {value!r}; expected {expected}", field=name, value=value)

@@ -3,7 +3,6 @@
 from share_state import logs
 from share_state._core import (
     Acquired,
-    DeadLetters,
     GroupConfig,
     NoOpStatePersister,
     PendingWrites,
@@ -79,7 +78,6 @@ __all__ = [
     "CorruptLogError",
     "CorruptStateError",
     "DeadLetter",
-    "DeadLetters",
     "Decision",
     "EnginePoisonedError",
     "FencedLeaderEpochError",

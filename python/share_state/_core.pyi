@@ -52,7 +52,6 @@ __all__ = [
     "AcquiredRange",
     "AnomalyFinder",
     "BatchRing",
-    "DeadLetters",
     "Delivery",
     "FramePump",
     "FrameScan",
@@ -850,29 +849,6 @@ class Acquired:
     def __len__(self) -> int: ...
 
 @final
-class DeadLetters:
-    """Records for dead-letter queues; made by `SharePartitions.poll_dead_letters`."""
-    @property
-    def partition(self) -> NDArray[np.int32]:
-        """int32 of shape (n,): share partition of each letter."""
-    @property
-    def token(self) -> NDArray[np.int64]:
-        """int64 of shape (n,): names the letter in `SharePartitions.handle_dead_letters_done`, together with its share partition."""
-    @property
-    def first_offset(self) -> NDArray[np.int64]:
-        """int64 of shape (n,)."""
-    @property
-    def last_offset(self) -> NDArray[np.int64]:
-        """int64 of shape (n,), inclusive."""
-    @property
-    def delivery_count(self) -> NDArray[np.int16]:
-        """int16 of shape (n,): how often the records were delivered."""
-    @property
-    def cause(self) -> NDArray[np.int8]:
-        """int8 of shape (n,): 0 for records that a member has rejected, 1 for those that were delivered as often as allowed."""
-    def __len__(self) -> int: ...
-
-@final
 class PendingWrites:
     """Writes to make, as bodies of WriteShareGroupState requests (RPC 85), one after the other.
 
@@ -915,8 +891,9 @@ class SharePartitions:
     Each share partition keeps the lock of its own: two threads in two calls wait for each other only where they name the same
     one. All calls run without the interpreter.
 
-    A share partition can be used by itself too, before, after and between; what that leads to comes by this object's
-    `poll_writes`, `poll_dead_letters` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
+    A share partition can be used by itself too, before, after and between: `share_partitions[index]` gives it. To release records,
+    follow the log start, take dead letters or acquire with `read_committed`, use it so. The writes and locks that its calls lead to
+    come by `poll_writes` and `poll_timeout` of this object. It belongs to one `SharePartitions` at most, and for good.
     """
     def __new__(cls) -> Self: ...
     def add(self, share_partition: SharePartition) -> int:
@@ -933,9 +910,9 @@ class SharePartitions:
         """Let a share partition go, as when its topic is deleted or its group is gone.
 
         From now on its index names nothing, in calls that had begun elsewhere too: their rows of it get -1. No other share
-        partition gets the index. Writes and dead letters of it that were polled are answered by nobody: `handle_write_results` and
-        `handle_dead_letters_done` pass over their rows, which get 42; those that were not polled are gone with it, unless they are
-        polled of the share partition itself. It cannot join a `SharePartitions` again.
+        partition gets the index. Writes of it that were polled are answered by nobody: `handle_write_results` passes over their
+        rows, which get 42; those that were not polled are gone with it, unless they are polled of the share partition itself. It
+        cannot join a `SharePartitions` again.
 
         Returns:
             The share partition.
@@ -973,28 +950,6 @@ class SharePartitions:
             InvalidRequestError: a number names no share partition.
             TypeError: the column is not of its dtype and of one dimension.
         """
-    def start_offset(self, partition: Column) -> NDArray[np.int64]:
-        """The first offset of the window (SPSO) of each of these share partitions; as `next_fetch_offset`."""
-    def settled_to(self, partition: Column, end_offset: Column) -> NDArray[np.bool_]:
-        """Tell if nothing before `end_offset` is left to deliver or to settle, for each of these share partitions
-        (`SharePartition.settled_to`): bool of shape (n,), `False` for one that is unusable after a bug.
-
-        Args:
-            partition: int32 of shape (n,).
-            end_offset: int64 of shape (n,): the end of each log.
-
-        Raises:
-            InvalidRequestError: a number names no share partition, an offset is negative, or the columns differ in length.
-            TypeError: a column is not of its dtype and of one dimension.
-        """
-    def can_acquire(self, partition: Column) -> NDArray[np.bool_]:
-        """Return for each of these share partitions if its records may be acquired (Kafka: `SharePartition.canAcquireRecords`):
-        bool of shape (n,), `False` for one that is unusable after a bug.
-
-        Raises:
-            InvalidRequestError: a number names no share partition.
-            TypeError: the column is not of its dtype and of one dimension.
-        """
     def acquire(
         self,
         partition: Column,
@@ -1008,18 +963,12 @@ class SharePartitions:
         mode: int | Column = 0,
         request_starts: Column | None = None,
         fetch_offset: Column | None = None,
-        producer_id: Column | None = None,
-        transaction: Column | None = None,
-        aborted_producer_id: Column | None = None,
-        aborted_first_offset: Column | None = None,
-        aborted_starts: Column | None = None,
     ) -> Acquired:
         """Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
         each request).
 
-        With the five columns from `producer_id` on, records of aborted transactions are archived and not handed out, as for
-        `share.isolation.level=read_committed`; without them the batches count as plain records. Control records are handed out
-        either way, as in Kafka: acknowledge them as GAP.
+        The batches count as plain records. For `share.isolation.level=read_committed` call `SharePartition.acquire`, which is told
+        of the aborted transactions. Control records are handed out either way, as in Kafka: acknowledge them as GAP.
 
         Args:
             partition: int32 of shape (m,): share partition of each request.
@@ -1034,14 +983,6 @@ class SharePartitions:
             request_starts: int64 of shape (m + 1,): the batches of request i are those from `request_starts[i]` to before
                 `request_starts[i + 1]`. Without it each request has one batch, and m is n.
             fetch_offset: int64 of shape (m,): from where the log was read for each request. Without it, from its first batch on.
-            producer_id: int64 of shape (n,): producer of each batch, -1 for none.
-            transaction: int8 of shape (n,): 0 for a batch of no transaction, 1 for records of one, 2 for the marker that aborts it,
-                3 for another marker.
-            aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read, as the fetch of the
-                very batches lists them; see `aborted` of `SharePartition.acquire`.
-            aborted_first_offset: int64 of shape (k,): their first offsets.
-            aborted_starts: int64 of shape (m + 1,): the aborted transactions of request i are those from `aborted_starts[i]` to
-                before `aborted_starts[i + 1]`.
 
         Returns:
             An `Acquired`. A request without batches is given nothing.
@@ -1085,60 +1026,6 @@ class SharePartitions:
         Raises:
             InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
                 `index` the row. Nothing has changed.
-            TypeError: a column is not of its dtype and of one dimension.
-        """
-    def release(self, partition: Column, member: Column, *, now_ms: LockMs) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
-        """Release everything that members hold, as when their share sessions end (Kafka: `SharePartition.releaseAcquiredRecords`, a
-        call for each row).
-
-        Args:
-            partition: int32 of shape (n,).
-            member: int32 of shape (n,): the member whose records of that share partition are released; one that holds none there
-                costs little.
-            now_ms: now, on the monotonic clock.
-
-        Returns:
-            Two arrays of shape (n,): int16, 0 or Kafka's code where the persister of the share partition has refused the write;
-            int64, the number of records. Writes to poll come by `poll_writes`.
-
-        Raises:
-            InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
-                `index` the row. Nothing has changed.
-            TypeError: a column is not of its dtype and of one dimension.
-        """
-    def move_log_start_offset(self, partition: Column, log_start_offset: Column) -> NDArray[np.bool_]:
-        """Follow the log start offsets of many partitions: records below them are archived (Kafka:
-        `SharePartition.updateCacheAndOffsets`, a call for each row). See `SharePartition.move_log_start_offset`.
-
-        Args:
-            partition: int32 of shape (n,).
-            log_start_offset: int64 of shape (n,).
-
-        Returns:
-            bool of shape (n,): whether the start offset moved; `False` for a share partition that is unusable after a bug.
-
-        Raises:
-            InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
-            TypeError: a column is not of its dtype and of one dimension.
-        """
-    def poll_dead_letters(self) -> DeadLetters:
-        """Take all records for dead-letter queues (KIP-1191). Share partitions without such are not touched.
-
-        They are ARCHIVING, as persisted, until `handle_dead_letters_done` is told.
-        """
-    def handle_dead_letters_done(self, partition: Column, token: Column, *, now_ms: LockMs) -> NDArray[np.int16]:
-        """Tell that records have reached their dead-letter queues, or were given up: they become ARCHIVED, by writes.
-
-        Args:
-            partition: int32 of shape (n,): share partition of each letter.
-            token: int64 of shape (n,).
-            now_ms: now, on the monotonic clock.
-
-        Returns:
-            int16 of shape (n,): 0; 42 where no such letter is under way, or the share partition was removed.
-
-        Raises:
-            InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.
             TypeError: a column is not of its dtype and of one dimension.
         """
     def poll_writes(self, version: int = 1) -> PendingWrites:

@@ -38,7 +38,7 @@ NAMES = {
     "many": NamesPage(
         "Many share partitions",
         "Columns in, columns out: one call for thousands of share partitions.",
-        ("SharePartitions", "Acquired", "PendingWrites", "DeadLetters"),
+        ("SharePartitions", "Acquired", "PendingWrites"),
     ),
     "state": NamesPage(
         "State and its log",

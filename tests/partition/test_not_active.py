@@ -50,7 +50,7 @@ def test_columns_tell_it_by_the_code() -> None:
     with pytest.raises(ss.PersisterError):
         columns[2].initialize_failed(16)
     alice, every = columns.member("alice"), i32(0, 1, 2)
-    assert columns.can_acquire(every).tolist() == [True, False, False]
+    assert [one.can_acquire() for one in columns] == [True, False, False]
     members, first, last = i32(*[alice] * 3), i64(0, 0, 0), i64(9, 9, 9)
     given = columns.acquire(every, members, first, last, now_ms=0, max_records=10)
     assert (given.error_code.tolist(), given.request.tolist()) == ([0, 5, -1], [0])

@@ -1,4 +1,4 @@
-"""Share partitions of a broker, beside the plain calls: the same in columns and one by one, and removal."""
+"""Life of the share partitions of a broker: in columns where a set has the call, else one by one, and removal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,6 @@ from tests.partition.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_se
 
 MEMBERS = ("alice", "bob", "carol")
 PARTITIONS = 5
-#: Kinds of log batches, as the column names them, and as a `FetchedBatch` does.
-KINDS: dict[int, tuple[bool, ss.ControlType | None]] = {
-    0: (False, None),
-    1: (True, None),
-    2: (True, ss.ControlType.ABORT),
-    3: (True, ss.ControlType.COMMIT),
-}
 
 
 def leaders() -> list[ss.SharePartition]:
@@ -34,7 +27,7 @@ def leaders() -> list[ss.SharePartition]:
 
 
 class Both:
-    """The same requests on columns and one by one."""
+    """The same requests on a set, in columns where it has the call, and on share partitions that are in none."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)  # noqa: S311  a test wants the same numbers again
@@ -47,12 +40,11 @@ class Both:
     def requests(self, most: int) -> list[tuple[int, int]]:
         return [(self.chance.randrange(PARTITIONS), self.chance.randrange(3)) for _ in range(self.chance.randrange(most))]
 
-    def log_batches(self, at: int) -> list[tuple[ss.FetchedBatch, int]]:
+    def log_batches(self, at: int) -> list[tuple[int, int]]:
         batches = []
         for _ in range(self.chance.randrange(4)):
-            kind = self.chance.choice([0, 1, 1, 1, 2, 3])
-            last = at + (0 if kind > 1 else self.chance.randrange(6))
-            batches.append((ss.FetchedBatch(at, last, self.chance.choice([-1, 7, 8]), *KINDS[kind]), kind))
+            last = at + self.chance.randrange(6)
+            batches.append((at, last))
             at = last + 1 + self.chance.choice([0, 0, 2])
         return batches
 
@@ -62,46 +54,35 @@ class Both:
         for p, m in self.requests(6):
             fetch_offset = chance.choice([self.alone[p].next_fetch_offset(), chance.randrange(-1, 60)])
             batches = self.log_batches(max(0, fetch_offset) + chance.choice([0, 0, 3]))
-            aborted = [(chance.choice([7, 8]), max(0, fetch_offset - chance.randrange(3)))] * chance.randrange(3)
-            asked.append(
-                (p, m, fetch_offset, batches, aborted, chance.randrange(1, 30), chance.randrange(4), chance.randrange(2))
-            )
+            asked.append((p, m, fetch_offset, batches, chance.randrange(1, 30), chance.randrange(4), chance.randrange(2)))
         batches = [batch for one in asked for batch in one[3]]
-        aborted = [one for each in asked for one in each[4]]
         given = self.columns.acquire(
             i32(*(one[0] for one in asked)),
             i32(*(self.members[one[1]] for one in asked)),
-            i64(*(batch.base_offset for batch, _ in batches)),
-            i64(*(batch.last_offset for batch, _ in batches)),
+            i64(*(first for first, _ in batches)),
+            i64(*(last for _, last in batches)),
             now_ms=now,
-            max_records=i32(*(one[5] for one in asked)),
-            batch_size=i32(*(one[6] for one in asked)),
-            mode=i8(*(one[7] for one in asked)),
-            request_starts=starts(len(one[3]) for one in asked),
+            max_records=i32(*(one[4] for one in asked)),
+            batch_size=i32(*(one[5] for one in asked)),
+            mode=i8(*(one[6] for one in asked)),
+            request_starts=np.cumsum([0, *(len(one[3]) for one in asked)], dtype=np.int64),
             fetch_offset=i64(*(one[2] for one in asked)),
-            producer_id=i64(*(batch.producer_id for batch, _ in batches)),
-            transaction=i8(*(kind for _, kind in batches)),
-            aborted_producer_id=i64(*(producer for producer, _ in aborted)),
-            aborted_first_offset=i64(*(first for _, first in aborted)),
-            aborted_starts=starts(len(one[4]) for one in asked),
         )
-        for row, (p, m, fetch_offset, fetched, gone, most, size, mode) in enumerate(asked):
+        for row, (p, m, fetch_offset, fetched, most, size, mode) in enumerate(asked):
             rows = given.request == row
             got = zip(given.first_offset[rows], given.last_offset[rows], given.delivery_count[rows], strict=True)
             try:
                 wanted = self.alone[p].acquire(
                     MEMBERS[m],
-                    [batch for batch, _ in fetched],
+                    fetched,
                     now_ms=now,
                     max_records=most,
                     batch_size=size,
                     mode=mode,
                     fetch_offset=fetch_offset,
-                    aborted=gone,
                 )
                 assert (given.error_code[row], list(map(tuple, got))) == (0, [tuple(one) for one in wanted])
                 self.seen["acquired"] += len(wanted)
-                self.seen["aborted"] += bool(gone)
             except InvalidRequestError:
                 assert (given.error_code[row], list(got)) == (42, [])
                 self.seen["acquire refused"] += 1
@@ -119,19 +100,17 @@ class Both:
                     assert (codes.tolist(), tokens.tolist()) == ([0], [-1 if token is None else token])
 
     def release(self, now: int) -> None:
-        asked = self.requests(5)
-        codes, records = self.columns.release(
-            i32(*(p for p, _ in asked)), i32(*(self.members[m] for _, m in asked)), now_ms=now
-        )  # fmt: skip
-        assert codes.tolist() == [0] * len(asked)
-        assert records.tolist() == [self.alone[p].release(MEMBERS[m], now_ms=now) for p, m in asked]
-        self.seen["released"] += int(records.sum())
+        for p, m in self.requests(5):
+            records = self.columns[p].release(MEMBERS[m], now_ms=now)
+            assert records == self.alone[p].release(MEMBERS[m], now_ms=now)
+            self.seen["released"] += records
 
     def move_log_start(self) -> None:
-        asked = [(p, self.alone[p].start_offset + self.chance.choice([-1, 0, 1, 4])) for p, _ in self.requests(3)]
-        moved = self.columns.move_log_start_offset(i32(*(p for p, _ in asked)), i64(*(at for _, at in asked)))
-        assert moved.tolist() == [self.alone[p].move_log_start_offset(at) for p, at in asked]
-        self.seen["log start moved"] += int(moved.sum())
+        for p, _ in self.requests(3):
+            at = self.alone[p].start_offset + self.chance.choice([-1, 0, 1, 4])
+            moved = self.columns[p].move_log_start_offset(at)
+            assert moved == self.alone[p].move_log_start_offset(at)
+            self.seen["log start moved"] += moved
 
     def write(self, now: int) -> None:
         writes = self.columns.poll_writes()
@@ -144,41 +123,22 @@ class Both:
             self.alone[p].handle_write_result(token, code, now_ms=now)
 
     def dead_letters(self, now: int) -> None:
-        letters = self.columns.poll_dead_letters()
-        rows = zip(
-            letters.partition.tolist(),
-            letters.token.tolist(),
-            letters.first_offset.tolist(),
-            letters.last_offset.tolist(),
-            letters.delivery_count.tolist(),
-            [("client_reject", "delivery_count_exceeded")[cause] for cause in letters.cause],
-            strict=True,
-        )
-        polled = [
-            (p, one.token, one.first_offset, one.last_offset, one.delivery_count, one.cause)
-            for p, share_partition in enumerate(self.alone)
-            for one in iter(share_partition.poll_dead_letter, None)
-        ]
-        assert sorted(rows) == polled
-        done = self.columns.handle_dead_letters_done(letters.partition, letters.token, now_ms=now)
-        assert done.tolist() == [0] * len(letters)
-        for p, token, *_, cause in polled:
-            self.alone[p].handle_dead_letter_done(token, now_ms=now)
-            self.seen[cause] += 1
+        for mine, alone in zip(self.columns, self.alone, strict=True):
+            letters = list(iter(mine.poll_dead_letter, None))
+            assert letters == list(iter(alone.poll_dead_letter, None))
+            for letter in letters:
+                mine.handle_dead_letter_done(letter.token, now_ms=now)
+                alone.handle_dead_letter_done(letter.token, now_ms=now)
+                self.seen[letter.cause] += 1
 
     def compare(self) -> None:
         every = i32(*range(PARTITIONS))
-        assert self.columns.start_offset(every).tolist() == [one.start_offset for one in self.alone]
         assert self.columns.next_fetch_offset(every).tolist() == [one.next_fetch_offset() for one in self.alone]
         for mine, alone in zip(self.columns, self.alone, strict=True):
-            assert repr(mine.in_flight()) == repr(alone.in_flight())
+            assert (mine.start_offset, repr(mine.in_flight())) == (alone.start_offset, repr(alone.in_flight()))
 
 
-def starts(lengths: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
-
-
-def test_columns_do_what_calls_one_by_one_do() -> None:
+def test_a_set_leads_its_share_partitions_where_they_go_without_it() -> None:
     seen: Counter[str] = Counter()
     for seed in range(6):
         both = Both(seed)
@@ -199,7 +159,7 @@ def test_columns_do_what_calls_one_by_one_do() -> None:
                 both.dead_letters(now)
             both.compare()
         seen += both.seen
-    kinds = ("acquired", "aborted", "acquire refused", "released", "log start moved", "client_reject", "delivery_count_exceeded")
+    kinds = ("acquired", "acquire refused", "released", "log start moved", "client_reject", "delivery_count_exceeded")
     for kind in kinds:
         assert seen[kind] > 0, kind
 
@@ -208,7 +168,8 @@ def test_a_fetch_offset_before_the_batches_says_that_there_is_a_hole() -> None:
     columns = a_set(a_leader(2))
     alice = columns.member("alice")
     columns.acquire(i32(0, 1), i32(alice, alice), i64(0, 0), i64(4, 4), now_ms=0, max_records=5)
-    columns.release(i32(0, 1), i32(alice, alice), now_ms=1)
+    for one in columns:
+        one.release("alice", now_ms=1)
     writes = columns.poll_writes()
     columns.handle_write_results(writes.partition, writes.token, now_ms=1)
     # Compaction has taken 0 to 4. Who does not say from where the log was read cannot know.
@@ -242,21 +203,9 @@ def test_one_mode_and_batch_size_are_for_all() -> None:
         ({"batch_size": i32(1)}, "batch_size", 1, None),
         ({"mode": i8(1)}, "mode", 1, None),
         ({"mode": i8(0, 2)}, "mode", 2, 1),
-        ({"producer_id": i64(7)}, "producer_id", 1, None),
-        ({"producer_id": None}, "producer_id", None, None),
-        ({"aborted_starts": None}, "aborted_starts", None, None),
-        ({"transaction": i8(1)}, "transaction", 1, None),
-        ({"transaction": i8(1, 4)}, "transaction", 4, 1),
-        ({"transaction": i8(-1, 1)}, "transaction", -1, 0),
-        ({"aborted_first_offset": i64(0)}, "aborted_first_offset", 1, None),
-        ({"aborted_starts": i64(0, 1)}, "aborted_starts", 2, None),
-        ({"aborted_starts": i64(0, 2, 1)}, "aborted_starts", 2, None),
-        ({"aborted_starts": i64(0, 1, 3)}, "aborted_starts", 2, None),
     ],
 )
-def test_columns_that_do_not_fit_change_nothing(
-    changed: dict[str, Any], field: str, value: int | None, index: int | None
-) -> None:
+def test_columns_that_do_not_fit_change_nothing(changed: dict[str, Any], field: str, value: int, index: int | None) -> None:
     columns = a_set(a_leader(2))
     alice = columns.member("alice")
     good: dict[str, Any] = {
@@ -268,17 +217,12 @@ def test_columns_that_do_not_fit_change_nothing(
         "fetch_offset": i64(0, 0),
         "batch_size": i32(5, 5),
         "mode": i8(0, 1),
-        "producer_id": i64(7, 7),
-        "transaction": i8(1, 1),
-        "aborted_producer_id": i64(7, 8),
-        "aborted_first_offset": i64(0, 0),
-        "aborted_starts": i64(0, 1, 2),
     }
     with pytest.raises(InvalidRequestError) as refused:
         columns.acquire(**(good | changed), now_ms=0)
     assert (refused.value.field, refused.value.value, refused.value.index) == (field, value, index)
     assert [one.in_flight() for one in columns] == [[], []]
-    assert columns.acquire(**good, now_ms=0).request.tolist() == [1], "the first batch is of an aborted transaction"
+    assert columns.acquire(**good, now_ms=0).request.tolist() == [0, 1]
 
 
 def test_a_removed_share_partition_is_named_by_nothing() -> None:
@@ -305,7 +249,6 @@ def test_a_removed_share_partition_is_named_by_nothing() -> None:
     answers = columns.handle_write_results(writes.partition, writes.token, now_ms=3)
     assert dict(zip(writes.partition.tolist(), answers.tolist(), strict=True)) == {0: 0, 1: 42, 2: 0}
     assert columns.poll_writes().partition.tolist() == [2]
-    assert columns.handle_dead_letters_done(i32(1), i64(0), now_ms=3).tolist() == [42]
     assert columns.handle_timeout(now_ms=LOCK_MS) == 8, "five of the first and three of the last"
     assert columns.poll_timeout() is None
 
@@ -320,20 +263,31 @@ def test_a_removed_share_partition_is_named_by_nothing() -> None:
     assert columns.add(another) == 3, "an index is not given again"
 
 
-def test_dead_letters_of_a_persister_that_answers_at_once_are_polled_too() -> None:
-    config = ss.GroupConfig(record_lock_duration_ms=LOCK_MS, delivery_count_limit=2, dead_letter_queue_topic="dlq.orders")
-    one = ss.SharePartition("g", TOPICS[0], 0, config=config, persister=ss.NoOpStatePersister())
-    one.initialize(ss.ReadStateResult(7, 0, []))
-    columns = a_set([one])
+def test_a_share_partition_of_a_set_does_by_itself_what_the_set_has_no_call_for() -> None:
+    """The writes and locks of such calls come by the set, and its calls see what they have done."""
+    columns = a_set(leaders()[:1])
     alice = columns.member("alice")
-    assert (len(columns.poll_dead_letters()), repr(columns.poll_dead_letters())) == (0, "DeadLetters(0 letters)")
-    columns.acquire(i32(0), i32(alice), i64(0), i64(9), now_ms=0, max_records=10)
-    columns.acknowledge(i32(0), i32(alice), i64(2), i64(3), i8(ss.AcknowledgeType.REJECT), now_ms=1)
-    letters = columns.poll_dead_letters()
-    assert (letters.first_offset.tolist(), letters.last_offset.tolist(), letters.cause.tolist()) == ([2], [3], [0])
-    assert len(columns.poll_dead_letters()) == 0
-    assert columns.handle_dead_letters_done(i32(0, 0), i64(0, 0), now_ms=2).tolist() == [0, 42]
-    # What a call of the share partition itself leads to is polled here as well.
-    one.acknowledge("alice", 5, 5, ss.AcknowledgeType.REJECT, now_ms=3)
-    assert columns.poll_dead_letters().first_offset.tolist() == [5]
-    assert columns.release(i32(0), i32(alice), now_ms=4)[1].tolist() == [7]
+    one = columns[0]
+
+    def written() -> int:
+        writes = columns.poll_writes()
+        assert columns.handle_write_results(writes.partition, writes.token, now_ms=2).tolist() == [0] * len(writes)
+        return len(writes)
+
+    # Records 0 to 4 are of an aborted transaction.
+    batches = [ss.FetchedBatch(0, 4, 7, True, None), ss.FetchedBatch(5, 9, -1, False, None)]
+    (given,) = one.acquire("alice", batches, now_ms=0, max_records=10, aborted=[(7, 0)])
+    assert (given.first_offset, given.last_offset, columns.poll_timeout()) == (5, 9, LOCK_MS)
+    codes, _ = columns.acknowledge(i32(0), i32(alice), i64(5), i64(6), i8(ss.AcknowledgeType.REJECT), now_ms=1)
+    assert (codes.tolist(), written()) == ([0], 1)
+    letter = one.poll_dead_letter()
+    assert letter is not None
+    assert (letter.first_offset, letter.last_offset, letter.cause) == (5, 6, "client_reject")
+    assert written() == 0
+    one.handle_dead_letter_done(letter.token, now_ms=2)
+    assert written() == 1
+    assert (one.release("alice", now_ms=3), written()) == (3, 1)
+    assert columns.next_fetch_offset(i32(0)).tolist() == [7]
+    assert one.move_log_start_offset(20)
+    assert columns.next_fetch_offset(i32(0)).tolist() == [20]
+    assert one.settled_to(20)

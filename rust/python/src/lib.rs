@@ -58,9 +58,7 @@ mod _core {
     #[pymodule_export]
     use crate::partition::share_partition::SharePartition;
     #[pymodule_export]
-    use crate::partition::share_partitions::{
-        Acquired, DeadLetters, PendingWrites, SharePartitions,
-    };
+    use crate::partition::share_partitions::{Acquired, PendingWrites, SharePartitions};
     #[pymodule_export]
     use crate::state::coordinator::ShareCoordinator;
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Agenda of a set of share partitions: those with writes and dead letters to poll, and the times to look at locks.
+//! Agenda of a set of share partitions: those with writes to poll, and the times to look at locks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,14 +10,13 @@ use share_state_core::time::LockTime;
 #[derive(Clone, Copy)]
 pub struct News {
     pub writes: bool,
-    pub dead_letters: bool,
     pub deadline: Option<LockTime>,
 }
 
 impl News {
     /// Returns true if there is any.
     pub const fn is_any(self) -> bool {
-        self.writes || self.dead_letters || self.deadline.is_some()
+        self.writes || self.deadline.is_some()
     }
 }
 
@@ -32,8 +31,6 @@ pub struct Agenda {
 struct Inner {
     /// Share partitions with writes to poll, each once, in the order in which they came.
     writes: Vec<u32>,
-    /// Share partitions with dead letters to poll, in the same way.
-    dead_letters: Vec<u32>,
     /// Times to look at locks, with the share partitions. A share partition may stand here with a deadline that is over or was
     /// renewed; looking at it too early does no harm.
     deadlines: BinaryHeap<Reverse<(LockTime, u32)>>,
@@ -60,11 +57,6 @@ impl Agenda {
     /// Takes the list of share partitions with writes.
     pub fn take_writes(&self) -> Vec<u32> {
         std::mem::take(&mut self.lock().writes)
-    }
-
-    /// Takes the list of share partitions with dead letters.
-    pub fn take_dead_letters(&self) -> Vec<u32> {
-        std::mem::take(&mut self.lock().dead_letters)
     }
 
     /// Takes the share partitions whose locks are to be looked at by `now`.
@@ -98,9 +90,6 @@ impl Inner {
     fn add(&mut self, index: u32, news: News) {
         if news.writes {
             self.writes.push(index);
-        }
-        if news.dead_letters {
-            self.dead_letters.push(index);
         }
         if let Some(deadline) = news.deadline {
             self.deadlines.push(Reverse((deadline, index)));

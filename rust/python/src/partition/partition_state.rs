@@ -20,8 +20,6 @@ pub struct PartitionState {
     set: Option<(Arc<Agenda>, u32)>,
     /// The set lists it among those with writes to poll.
     listed: bool,
-    /// The set lists it among those with dead letters to poll.
-    dead_letters_listed: bool,
     /// The earliest time at which the set will look at its locks.
     awaited: LockTime,
 }
@@ -33,7 +31,6 @@ impl PartitionState {
             persister,
             set: None,
             listed: false,
-            dead_letters_listed: false,
             awaited: LockTime(i64::MAX),
         };
         Locked::new("this SharePartition", state)
@@ -68,24 +65,17 @@ impl PartitionState {
         result
     }
 
-    /// News for the set after a call: true flags where it must list the share partition, and when to look at its locks at the
-    /// latest, if that is new.
+    /// News for the set after a call: whether it must list the share partition, and when to look at its locks at the latest, if that
+    /// is new.
     pub fn news(&mut self) -> News {
         let writes = each!(&self.engine, sp => sp.writes_to_poll()) > 0 && !self.listed;
         self.listed |= writes;
-        let dead_letters =
-            !self.dead_letters_listed && each!(&self.engine, sp => sp.dead_letters_to_poll()) > 0;
-        self.dead_letters_listed |= dead_letters;
         let deadline = each!(&self.engine, sp => sp.poll_timeout());
         let deadline = deadline.filter(|deadline| *deadline < self.awaited);
         if let Some(deadline) = deadline {
             self.awaited = deadline;
         }
-        News {
-            writes,
-            dead_letters,
-            deadline,
-        }
+        News { writes, deadline }
     }
 
     /// Acknowledges. Returns the token of the write to wait for, which a persister leaves none of.
@@ -132,11 +122,6 @@ impl PartitionState {
     /// The set has taken the writes.
     pub const fn unlist(&mut self) {
         self.listed = false;
-    }
-
-    /// The set has taken the dead letters.
-    pub const fn unlist_dead_letters(&mut self) {
-        self.dead_letters_listed = false;
     }
 
     /// The set has looked at the locks, for now.

@@ -1,35 +1,63 @@
 //! Giving records of many share partitions to members.
 
+use numpy::PyArray1;
 use pyo3::prelude::*;
-use share_state_core::share_partition::{
-    AbortedTransaction, AcquireMode, AcquireRequest, FetchedBatch,
-};
+use share_state_core::share_partition::{AcquireMode, AcquireRequest, FetchedBatch};
 
 use super::SharePartitions;
 use super::acquired::{Acquired, Growing};
 use super::per_request::{Each, PerRequest};
 use super::requests::{self, Requests};
-use super::transactions::TransactionColumns;
 use crate::args::{LockMs, named};
-use crate::columns::Column;
+use crate::columns::{Column, column_out};
+use crate::partition::engine::each;
 use crate::words::Mode;
 
-/// Columns that grow while the requests of a call are carried out, and the log batches of the one at hand.
-struct Asking {
-    growing: Growing,
-    fetched: Vec<FetchedBatch>,
-    /// The aborted transactions among them.
-    aborted: Vec<AbortedTransaction>,
-}
+/// Stands in the place of an offset of a share partition that is unusable after a bug.
+const NO_OFFSET: i64 = -1;
 
 #[pymethods]
 impl SharePartitions {
+    /// The offset from which to read the log next, for each of these share partitions (Kafka: `SharePartition.nextFetchOffset`).
+    ///
+    /// Args:
+    ///     partition: int32 of shape (n,).
+    ///
+    /// Returns:
+    ///     int64 of shape (n,); -1 for a share partition that is unusable after a bug.
+    ///
+    /// Raises:
+    ///     InvalidRequestError: a number names no share partition.
+    ///     TypeError: the column is not of its dtype and of one dimension.
+    fn next_fetch_offset<'py>(
+        &self,
+        py: Python<'py>,
+        partition: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let partition = Column::of("partition", partition)?;
+        let partition = partition.get();
+        requests::check_partitions(py, &partition, self)?;
+        let offsets = py.detach(|| {
+            let mut offsets = vec![NO_OFFSET; partition.len()];
+            self.each_request(
+                &partition,
+                &mut offsets,
+                |offsets, row, share_partition, _| {
+                    offsets[row] = each!(&mut share_partition.engine, sp => sp.next_fetch_offset());
+                },
+                |offsets, row| offsets[row] = NO_OFFSET,
+                |_, _, _| {},
+            );
+            offsets
+        });
+        Ok(column_out(py, offsets))
+    }
+
     /// Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
     /// each request).
     ///
-    /// With the five columns from `producer_id` on, records of aborted transactions are archived and not handed out, as for
-    /// `share.isolation.level=read_committed`; without them the batches count as plain records. Control records are handed out
-    /// either way, as in Kafka: acknowledge them as GAP.
+    /// The batches count as plain records. For `share.isolation.level=read_committed` call `SharePartition.acquire`, which is told
+    /// of the aborted transactions. Control records are handed out either way, as in Kafka: acknowledge them as GAP.
     ///
     /// Args:
     ///     partition: int32 of shape (m,): share partition of each request.
@@ -44,14 +72,6 @@ impl SharePartitions {
     ///     request_starts: int64 of shape (m + 1,): the batches of request i are those from `request_starts[i]` to before
     ///         `request_starts[i + 1]`. Without it each request has one batch, and m is n.
     ///     fetch_offset: int64 of shape (m,): from where the log was read for each request. Without it, from its first batch on.
-    ///     producer_id: int64 of shape (n,): producer of each batch, -1 for none.
-    ///     transaction: int8 of shape (n,): 0 for a batch of no transaction, 1 for records of one, 2 for the marker that aborts it,
-    ///         3 for another marker.
-    ///     aborted_producer_id: int64 of shape (k,): producers of the aborted transactions in what was read, as the fetch of the
-    ///         very batches lists them; see `aborted` of `SharePartition.acquire`.
-    ///     aborted_first_offset: int64 of shape (k,): their first offsets.
-    ///     aborted_starts: int64 of shape (m + 1,): the aborted transactions of request i are those from `aborted_starts[i]` to
-    ///         before `aborted_starts[i + 1]`.
     ///
     /// Returns:
     ///     An `Acquired`. A request without batches is given nothing.
@@ -62,10 +82,8 @@ impl SharePartitions {
     ///     TypeError: a column is not of its dtype and of one dimension.
     ///     ValueError: `mode` is none of those above.
     #[pyo3(signature = (partition, member, first_offset, last_offset, *, now_ms, max_records, batch_size = None, mode = None,
-        request_starts = None, fetch_offset = None, producer_id = None, transaction = None, aborted_producer_id = None,
-        aborted_first_offset = None, aborted_starts = None), text_signature = "($self, partition, member, first_offset, \
-        last_offset, *, now_ms, max_records, batch_size=500, mode=0, request_starts=None, fetch_offset=None, \
-        producer_id=None, transaction=None, aborted_producer_id=None, aborted_first_offset=None, aborted_starts=None)")]
+        request_starts = None, fetch_offset = None), text_signature = "($self, partition, member, first_offset, last_offset, \
+        *, now_ms, max_records, batch_size=500, mode=0, request_starts=None, fetch_offset=None)")]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python method"
@@ -83,11 +101,6 @@ impl SharePartitions {
         mode: Option<&Bound<'py, PyAny>>,
         request_starts: Option<&Bound<'py, PyAny>>,
         fetch_offset: Option<&Bound<'py, PyAny>>,
-        producer_id: Option<&Bound<'py, PyAny>>,
-        transaction: Option<&Bound<'py, PyAny>>,
-        aborted_producer_id: Option<&Bound<'py, PyAny>>,
-        aborted_first_offset: Option<&Bound<'py, PyAny>>,
-        aborted_starts: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Acquired> {
         let partition = Column::of("partition", partition)?;
         let member = Column::of("member", member)?;
@@ -118,48 +131,18 @@ impl SharePartitions {
         if let Some(offsets) = &fetch_offset {
             requests::same_length(py, "fetch_offset", offsets.len(), asked.len())?;
         }
-        let transactions = TransactionColumns::of(
-            py,
-            [
-                producer_id,
-                transaction,
-                aborted_producer_id,
-                aborted_first_offset,
-                aborted_starts,
-            ],
-        )?;
-        let transactions = transactions
-            .as_ref()
-            .map(|columns| columns.get(py, asked.len(), asked.first.len()))
-            .transpose()?;
 
         let grown = py.detach(|| {
             let members = self.members();
-            let mut state = Asking {
-                growing: Growing::with_room(asked.len()),
-                fetched: Vec::new(),
-                aborted: Vec::new(),
-            };
+            // The columns, and the log batches of the request at hand.
+            let mut state = (Growing::with_room(asked.len()), Vec::new());
             self.each_request(
                 &asked.partition,
                 &mut state,
-                |state, request, share_partition, _| {
-                    let Asking {
-                        growing,
-                        fetched,
-                        aborted,
-                    } = state;
+                |(growing, fetched), request, share_partition, _| {
                     fetched.clear();
                     let batch = |row| FetchedBatch::plain(asked.first[row], asked.last[row]);
-                    let rows = asked.ranges(request);
-                    match &transactions {
-                        None => fetched.extend(rows.map(batch)),
-                        Some(known) => {
-                            fetched.extend(rows.map(|row| known.mark(row, batch(row))));
-                            aborted.clear();
-                            aborted.extend(known.aborted(request));
-                        }
-                    }
+                    fetched.extend(asked.ranges(request).map(batch));
                     let wanted = AcquireRequest {
                         member: members.name(asked.member[request]).unwrap_or_default(),
                         mode: if mode.at(request) == 0 {
@@ -174,14 +157,14 @@ impl SharePartitions {
                             None => fetched.first().map_or(0, |batch| batch.base_offset),
                         },
                         fetched,
-                        aborted: transactions.is_some().then_some(&aborted[..]),
+                        aborted: None,
                     };
                     growing.give(&mut share_partition.engine, request, &wanted, now_ms.0);
                 },
-                |state, request| state.growing.fail(request),
+                |(growing, _), request| growing.fail(request),
                 |_, _, _| {},
             );
-            state.growing
+            state.0
         });
         Ok(grown.done(py))
     }

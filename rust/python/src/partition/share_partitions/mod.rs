@@ -3,17 +3,12 @@
 mod acknowledge;
 mod acquire;
 mod acquired;
-mod dead_letters;
 mod homes;
-mod log_start;
 mod members;
 mod per_request;
-mod questions;
-mod release;
 mod request_writes;
 mod requests;
 mod time;
-mod transactions;
 mod visits;
 mod writes;
 
@@ -25,7 +20,6 @@ use pyo3::types::{PyIterator, PyList};
 use share_state_core::kafka_code::KafkaCode;
 
 pub use acquired::Acquired;
-pub use dead_letters::DeadLetters;
 pub use writes::PendingWrites;
 
 use crate::args::{Int, one, text};
@@ -53,8 +47,9 @@ use visits::{Visit, each_visit};
 /// Each share partition keeps the lock of its own: two threads in two calls wait for each other only where they name the same
 /// one. All calls run without the interpreter.
 ///
-/// A share partition can be used by itself too, before, after and between; what that leads to comes by this object's
-/// `poll_writes`, `poll_dead_letters` and `poll_timeout` as well. It belongs to one `SharePartitions` at most, and for good.
+/// A share partition can be used by itself too, before, after and between: `share_partitions[index]` gives it. To release records,
+/// follow the log start, take dead letters or acquire with `read_committed`, use it so. The writes and locks that its calls lead to
+/// come by `poll_writes` and `poll_timeout` of this object. It belongs to one `SharePartitions` at most, and for good.
 #[pyclass(frozen, module = "share_state")]
 #[derive(Default)]
 pub struct SharePartitions {
@@ -118,9 +113,9 @@ impl SharePartitions {
     /// Let a share partition go, as when its topic is deleted or its group is gone.
     ///
     /// From now on its index names nothing, in calls that had begun elsewhere too: their rows of it get -1. No other share
-    /// partition gets the index. Writes and dead letters of it that were polled are answered by nobody: `handle_write_results` and
-    /// `handle_dead_letters_done` pass over their rows, which get 42; those that were not polled are gone with it, unless they are
-    /// polled of the share partition itself. It cannot join a `SharePartitions` again.
+    /// partition gets the index. Writes of it that were polled are answered by nobody: `handle_write_results` passes over their
+    /// rows, which get 42; those that were not polled are gone with it, unless they are polled of the share partition itself. It
+    /// cannot join a `SharePartitions` again.
     ///
     /// Returns:
     ///     The share partition.

@@ -53,7 +53,7 @@ impl Requests<'_> {
 }
 
 /// Refuses a column that does not say where the ranges of each request begin.
-pub fn check_starts(
+fn check_starts(
     py: Python<'_>,
     field: &'static str,
     starts: &[i64],

@@ -92,7 +92,7 @@ pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
     }
     for run in runs {
         let mark = match run.phase {
-            Phase::Settled => "",
+            Phase::Stable => "",
             Phase::Pending => "~",
             Phase::PendingFinal => "~!",
         };
@@ -114,7 +114,7 @@ pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
 pub fn joined(runs: impl Iterator<Item = InFlightRun>) -> Vec<InFlightRun> {
     let mut joined: Vec<InFlightRun> = Vec::new();
     for mut run in runs {
-        run.batch_start &= !(run.state.is_terminal() && run.phase == Phase::Settled);
+        run.batch_start &= !(run.state.is_terminal() && run.phase == Phase::Stable);
         match joined.last_mut() {
             Some(last)
                 if last.range.is_followed_by(run.range.first)

@@ -37,7 +37,7 @@ fn look(bench: &Bench<IntervalStore>) -> Seen {
     let mut terminal = 0;
     for run in partition.in_flight() {
         let holder = run.holder.map(|(member, _, _)| member.to_owned());
-        let held = run.state == RecordState::Acquired && run.phase == Phase::Settled;
+        let held = run.state == RecordState::Acquired && run.phase == Phase::Stable;
         assert_eq!(held, holder.is_some(), "{run:?}");
         if let Some((_, since, deadline)) = run.holder {
             assert!(since <= deadline, "{run:?}");
@@ -72,7 +72,7 @@ fn look(bench: &Bench<IntervalStore>) -> Seen {
 fn follows(before: &Seen, now: &Seen, answer: &str) {
     assert!(now.start_offset >= before.start_offset, "{answer}");
     for (offset, (state, phase, count, _)) in &before.records {
-        let is_over = state.is_terminal() && *phase == Phase::Settled;
+        let is_over = state.is_terminal() && *phase == Phase::Stable;
         let Some((after, phase_after, count_after, _)) = now.records.get(offset) else {
             // Dropped where the start offset has passed it.
             assert!(*offset < now.start_offset, "{offset} is lost: {answer}");

@@ -111,7 +111,7 @@ impl Run {
             run.range.last,
             run.state.id(),
             run.delivery_count,
-            run.phase != Phase::Settled,
+            run.phase != Phase::Stable,
             self.member.as_deref(),
             run.holder.map(|(_, since, _)| since.0),
             run.holder.map(|(_, _, until)| until.0),

@@ -37,7 +37,7 @@ impl Record {
     }
 
     fn is_unsettled(&self) -> bool {
-        !self.state.is_terminal() || self.phase != Phase::Settled
+        !self.state.is_terminal() || self.phase != Phase::Stable
     }
 }
 
@@ -160,7 +160,7 @@ impl InFlightStore for TwinStore {
     fn first(&self, from: i64, sought: Sought) -> Option<i64> {
         match sought {
             Sought::Available => self.first_where(from, |record| {
-                record.state == RecordState::Available && record.phase == Phase::Settled
+                record.state == RecordState::Available && record.phase == Phase::Stable
             }),
             Sought::Unsettled => self.first_where(from, Record::is_unsettled),
             Sought::BatchStart => self.first_where(from, |record| record.batch_start),
@@ -214,7 +214,7 @@ impl InFlightStore for TwinStore {
             let record = Record {
                 state,
                 delivery_count,
-                phase: Phase::Settled,
+                phase: Phase::Stable,
                 batch_start: offset == batch.first,
                 lock,
             };
@@ -234,7 +234,7 @@ impl InFlightStore for TwinStore {
             let count = delivery_count(run)?;
             Some(move |record: &mut Record| {
                 record.state = RecordState::Acquired;
-                record.phase = Phase::Settled;
+                record.phase = Phase::Stable;
                 record.delivery_count = count;
                 record.lock = Some(lock);
             })

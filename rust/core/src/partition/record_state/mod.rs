@@ -21,7 +21,7 @@ pub use trigger::{AcknowledgeType, Trigger};
 pub enum Phase {
     /// No write is under way that could undo the state.
     #[default]
-    Settled = 0,
+    Stable = 0,
     /// The state is the target of a write under way; its refusal gives the record back to the member.
     Pending = 1,
     /// A write is under way, but the log start has passed the record: it stays archived whatever the answer.
@@ -30,5 +30,5 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase.
-    pub const ALL: [Self; 3] = [Self::Settled, Self::Pending, Self::PendingFinal];
+    pub const ALL: [Self; 3] = [Self::Stable, Self::Pending, Self::PendingFinal];
 }

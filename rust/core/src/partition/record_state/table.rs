@@ -79,7 +79,7 @@ const fn row(
 }
 
 use LockRule::{End, Keep, Take};
-use Phase::{Pending, PendingFinal, Settled};
+use Phase::{Pending, PendingFinal, Stable};
 use RecordState::{Acknowledged, Acquired, Archived, Archiving, Available};
 use Trigger as T;
 use When::{Any, No, Yes};
@@ -92,45 +92,45 @@ use When::{Any, No, Yes};
 #[rustfmt::skip]
 pub const TABLE: &[Transition] = &[
     // Delivery.
-    row((Available,    Settled),      T::Acquire,            [Any, Any, Any], (Acquired,     Settled),      Take),
-    row((Acquired,     Settled),      T::Renew,              [Any, Any, Any], (Acquired,     Settled),      Take),
+    row((Available,    Stable),       T::Acquire,            [Any, Any, Any], (Acquired,     Stable),       Take),
+    row((Acquired,     Stable),       T::Renew,              [Any, Any, Any], (Acquired,     Stable),       Take),
     // Acknowledgement: the member is answered after the write. What lies below the start offset is ignored before it comes here.
-    row((Acquired,     Settled),      T::Accept,             [Any, Any, Any], (Acknowledged, Pending),      Keep),
-    row((Acquired,     Settled),      T::Release,            [Any, No,  Any], (Available,    Pending),      Keep),
-    row((Acquired,     Settled),      T::Release,            [Any, Yes, No ], (Archived,     Pending),      Keep),
-    row((Acquired,     Settled),      T::Release,            [Any, Yes, Yes], (Archiving,    Pending),      Keep),
-    row((Acquired,     Settled),      T::Reject,             [Any, Any, No ], (Archived,     Pending),      Keep),
-    row((Acquired,     Settled),      T::Reject,             [Any, Any, Yes], (Archiving,    Pending),      Keep),
-    row((Acquired,     Settled),      T::Gap,                [Any, Any, Any], (Archived,     Pending),      Keep),
+    row((Acquired,     Stable),       T::Accept,             [Any, Any, Any], (Acknowledged, Pending),      Keep),
+    row((Acquired,     Stable),       T::Release,            [Any, No,  Any], (Available,    Pending),      Keep),
+    row((Acquired,     Stable),       T::Release,            [Any, Yes, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Stable),       T::Release,            [Any, Yes, Yes], (Archiving,    Pending),      Keep),
+    row((Acquired,     Stable),       T::Reject,             [Any, Any, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Stable),       T::Reject,             [Any, Any, Yes], (Archiving,    Pending),      Keep),
+    row((Acquired,     Stable),       T::Gap,                [Any, Any, Any], (Archived,     Pending),      Keep),
     // Release by the end of a share session: confirmed by its write too.
-    row((Acquired,     Settled),      T::SessionRelease,     [Yes, Any, Any], (Archived,     Pending),      Keep),
-    row((Acquired,     Settled),      T::SessionRelease,     [No,  No,  Any], (Available,    Pending),      Keep),
-    row((Acquired,     Settled),      T::SessionRelease,     [No,  Yes, No ], (Archived,     Pending),      Keep),
-    row((Acquired,     Settled),      T::SessionRelease,     [No,  Yes, Yes], (Archiving,    Pending),      Keep),
+    row((Acquired,     Stable),       T::SessionRelease,     [Yes, Any, Any], (Archived,     Pending),      Keep),
+    row((Acquired,     Stable),       T::SessionRelease,     [No,  No,  Any], (Available,    Pending),      Keep),
+    row((Acquired,     Stable),       T::SessionRelease,     [No,  Yes, No ], (Archived,     Pending),      Keep),
+    row((Acquired,     Stable),       T::SessionRelease,     [No,  Yes, Yes], (Archiving,    Pending),      Keep),
     // Lock time-out: nobody waits for it, so it shows at once and is written afterwards.
-    row((Acquired,     Settled),      T::LockTimeout,        [Yes, Any, Any], (Archived,     Settled),      End),
-    row((Acquired,     Settled),      T::LockTimeout,        [No,  No,  Any], (Available,    Settled),      End),
-    row((Acquired,     Settled),      T::LockTimeout,        [No,  Yes, No ], (Archived,     Settled),      End),
-    row((Acquired,     Settled),      T::LockTimeout,        [No,  Yes, Yes], (Archiving,    Settled),      End),
+    row((Acquired,     Stable),       T::LockTimeout,        [Yes, Any, Any], (Archived,     Stable),       End),
+    row((Acquired,     Stable),       T::LockTimeout,        [No,  No,  Any], (Available,    Stable),       End),
+    row((Acquired,     Stable),       T::LockTimeout,        [No,  Yes, No ], (Archived,     Stable),       End),
+    row((Acquired,     Stable),       T::LockTimeout,        [No,  Yes, Yes], (Archiving,    Stable),       End),
     // The answer to the write.
-    row((Available,    Pending),      T::Written,            [Any, Any, Any], (Available,    Settled),      End),
-    row((Acknowledged, Pending),      T::Written,            [Any, Any, Any], (Acknowledged, Settled),      End),
-    row((Archiving,    Pending),      T::Written,            [Any, Any, Any], (Archiving,    Settled),      End),
-    row((Archived,     Pending),      T::Written,            [Any, Any, Any], (Archived,     Settled),      End),
-    row((Available,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
-    row((Acknowledged, Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
-    row((Archiving,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
-    row((Archived,     Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Settled),      Keep),
+    row((Available,    Pending),      T::Written,            [Any, Any, Any], (Available,    Stable),       End),
+    row((Acknowledged, Pending),      T::Written,            [Any, Any, Any], (Acknowledged, Stable),       End),
+    row((Archiving,    Pending),      T::Written,            [Any, Any, Any], (Archiving,    Stable),       End),
+    row((Archived,     Pending),      T::Written,            [Any, Any, Any], (Archived,     Stable),       End),
+    row((Available,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Stable),       Keep),
+    row((Acknowledged, Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Stable),       Keep),
+    row((Archiving,    Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Stable),       Keep),
+    row((Archived,     Pending),      T::Refused,            [Any, Any, Any], (Acquired,     Stable),       Keep),
     // Records that vanish from the log: in memory only, no write.
-    row((Available,    Settled),      T::LogStartMove,       [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Available,    Stable),       T::LogStartMove,       [Any, Any, Any], (Archived,     Stable),       Keep),
     row((Available,    Pending),      T::LogStartMove,       [Any, Any, Any], (Archived,     PendingFinal), End),
-    row((Archived,     PendingFinal), T::Written,            [Any, Any, Any], (Archived,     Settled),      Keep),
-    row((Archived,     PendingFinal), T::Refused,            [Any, Any, Any], (Archived,     Settled),      Keep),
-    row((Available,    Settled),      T::Compaction,         [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Archived,     PendingFinal), T::Written,            [Any, Any, Any], (Archived,     Stable),       Keep),
+    row((Archived,     PendingFinal), T::Refused,            [Any, Any, Any], (Archived,     Stable),       Keep),
+    row((Available,    Stable),       T::Compaction,         [Any, Any, Any], (Archived,     Stable),       Keep),
     row((Available,    Pending),      T::Compaction,         [Any, Any, Any], (Archived,     PendingFinal), End),
-    row((Acquired,     Settled),      T::AbortedTransaction, [Any, Any, Any], (Archived,     Settled),      End),
+    row((Acquired,     Stable),       T::AbortedTransaction, [Any, Any, Any], (Archived,     Stable),       End),
     // Dead-letter queue, second phase.
-    row((Archiving,    Settled),      T::DeadLetterDone,     [Any, Any, Any], (Archived,     Settled),      Keep),
+    row((Archiving,    Stable),       T::DeadLetterDone,     [Any, Any, Any], (Archived,     Stable),       Keep),
 ];
 
 const NONE: u8 = u8::MAX;

@@ -42,7 +42,7 @@ fn assert_covers(wide: &[OffsetRange], exact: &[OffsetRange]) {
 
 /// Returns `true` if nothing can happen to the records any more.
 fn is_done(run: &InFlightRun) -> bool {
-    run.state.is_terminal() && run.phase == Phase::Settled
+    run.state.is_terminal() && run.phase == Phase::Stable
 }
 
 /// The runs as long as they can be: a store may show one in pieces, and may forget where batches begin among records that

@@ -146,13 +146,13 @@ impl<S: InFlightStore> Side<S> {
 
     pub fn acquirable(&self, range: OffsetRange) -> Vec<OffsetRange> {
         let runs = self.runs().into_iter();
-        let free = runs.filter(|run| run.state == RecordState::Available && is_settled(run));
+        let free = runs.filter(|run| run.state == RecordState::Available && is_stable(run));
         free.filter_map(|run| run.range.intersection(range))
             .collect()
     }
 
     pub fn lock_all(&mut self, range: OffsetRange, member: u32, duration: usize) {
-        let free = |run: &InFlightRun| run.state == RecordState::Available && is_settled(run);
+        let free = |run: &InFlightRun| run.state == RecordState::Available && is_stable(run);
         self.hold(range, (member, duration), free);
     }
 
@@ -212,7 +212,7 @@ impl<S: InFlightStore> Side<S> {
             } => {
                 let holder = Holder::Member(MemberIndex(member));
                 self.update([range], holder, |run| {
-                    let held = run.state == Acquired && is_settled(run);
+                    let held = run.state == Acquired && is_stable(run);
                     held.then_some(to(target, Phase::Pending, Keep))
                 });
             }
@@ -226,7 +226,7 @@ impl<S: InFlightStore> Side<S> {
                         continue;
                     };
                     if holds(&run, member) {
-                        let change = to(target, Phase::Settled, End);
+                        let change = to(target, Phase::Stable, End);
                         self.update([part], Holder::Anybody, |_| Some(change));
                     }
                 }
@@ -239,31 +239,31 @@ impl<S: InFlightStore> Side<S> {
             Op::Refused { range } => {
                 // A lock that ran out meanwhile is not given back.
                 self.update([range], Holder::RunOut, |run| {
-                    (run.phase == Phase::Pending).then_some(to(Available, Phase::Settled, End))
+                    (run.phase == Phase::Pending).then_some(to(Available, Phase::Stable, End))
                 });
                 self.update([range], Holder::Anybody, |run| match run.phase {
-                    Phase::Settled => None,
-                    Phase::Pending => Some(to(Acquired, Phase::Settled, Keep)),
-                    Phase::PendingFinal => Some(to(run.state, Phase::Settled, Keep)),
+                    Phase::Stable => None,
+                    Phase::Pending => Some(to(Acquired, Phase::Stable, Keep)),
+                    Phase::PendingFinal => Some(to(run.state, Phase::Stable, Keep)),
                 });
             }
             Op::LogStart { range } => self.update([range], Holder::Anybody, |run| {
-                let phase = if is_settled(run) {
-                    Phase::Settled
+                let phase = if is_stable(run) {
+                    Phase::Stable
                 } else {
                     Phase::PendingFinal
                 };
                 (run.state == Available).then_some(to(Archived, phase, End))
             }),
             Op::Abort { range } => self.update([range], Holder::Anybody, |run| {
-                let held = run.state == Acquired && is_settled(run);
-                held.then_some(to(Archived, Phase::Settled, End))
+                let held = run.state == Acquired && is_stable(run);
+                held.then_some(to(Archived, Phase::Stable, End))
             }),
             Op::Release { member } => {
                 let held = self.store.held_by(MemberIndex(member));
                 let holder = Holder::Member(MemberIndex(member));
                 self.update(held.iter().copied(), holder, |run| {
-                    let acquired = run.state == Acquired && is_settled(run);
+                    let acquired = run.state == Acquired && is_stable(run);
                     acquired.then_some(to(Available, Phase::Pending, Keep))
                 });
                 return held;
@@ -272,7 +272,7 @@ impl<S: InFlightStore> Side<S> {
                 self.now += after_ms;
                 let due = self.store.expire(LockTime(self.now), most);
                 self.update(due.iter().copied(), Holder::RunOut, |run| {
-                    is_settled(run).then_some(to(Available, Phase::Settled, End))
+                    is_stable(run).then_some(to(Available, Phase::Stable, End))
                 });
                 return due;
             }
@@ -292,17 +292,17 @@ fn pieces(range: OffsetRange, len: i64, step: i64) -> Vec<OffsetRange> {
     pieces.collect()
 }
 
-pub fn is_settled(run: &InFlightRun) -> bool {
-    run.phase == Phase::Settled
+pub fn is_stable(run: &InFlightRun) -> bool {
+    run.phase == Phase::Stable
 }
 
 pub fn holds(run: &InFlightRun, member: u32) -> bool {
     let lock = run.lock.filter(|lock| !lock.expired);
-    is_settled(run) && lock.is_some_and(|lock| lock.member == MemberIndex(member))
+    is_stable(run) && lock.is_some_and(|lock| lock.member == MemberIndex(member))
 }
 
 fn written(run: &InFlightRun) -> Option<Change> {
-    (!is_settled(run)).then_some(to(run.state, Phase::Settled, LockChange::End))
+    (!is_stable(run)).then_some(to(run.state, Phase::Stable, LockChange::End))
 }
 
 pub const fn to(state: RecordState, phase: Phase, lock: LockChange) -> Change {

@@ -16,7 +16,7 @@ fn is_done(world: &World) -> bool {
         && seen
             .records
             .values()
-            .all(|record| record.state.is_terminal() && record.phase == Phase::Settled)
+            .all(|record| record.state.is_terminal() && record.phase == Phase::Stable)
 }
 
 /// Consumes the log to its end. Members that were there before have gone, and their locks run out.

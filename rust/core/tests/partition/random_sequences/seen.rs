@@ -25,7 +25,7 @@ pub struct Record {
 impl Record {
     /// A member may get it at `now`.
     pub fn is_free(&self, now: i64) -> bool {
-        let available = self.state == RecordState::Available && self.phase == Phase::Settled;
+        let available = self.state == RecordState::Available && self.phase == Phase::Stable;
         available
             || self
                 .holder
@@ -99,8 +99,7 @@ impl Seen {
 
     /// Offsets that are settled and terminal.
     pub fn terminal(&self) -> impl Iterator<Item = i64> {
-        let settled =
-            |record: &Record| record.state.is_terminal() && record.phase == Phase::Settled;
+        let settled = |record: &Record| record.state.is_terminal() && record.phase == Phase::Stable;
         self.records
             .iter()
             .filter(move |(_, record)| settled(record))
@@ -131,7 +130,7 @@ impl Seen {
                 "single holder: {offset} {record:?}"
             );
             assert!(
-                !acquired || record.phase == Phase::Settled,
+                !acquired || record.phase == Phase::Stable,
                 "{offset} {record:?}"
             );
             assert!(
@@ -161,7 +160,7 @@ impl Seen {
             .records
             .range(self.start_offset..)
             .find(|(_, record)| {
-                record.state == RecordState::Available && record.phase == Phase::Settled
+                record.state == RecordState::Available && record.phase == Phase::Stable
             })
             .map(|(offset, _)| *offset);
         if !self.has_gap && self.records.range(self.start_offset..).next().is_some() {
@@ -184,7 +183,7 @@ impl Seen {
                 record.delivery_count >= earlier.delivery_count,
                 "a delivery count fell: {offset} {earlier:?} {record:?}"
             );
-            if earlier.state.is_terminal() && earlier.phase == Phase::Settled {
+            if earlier.state.is_terminal() && earlier.phase == Phase::Stable {
                 assert_eq!(record.state, earlier.state, "terminal: {offset}");
             }
         }

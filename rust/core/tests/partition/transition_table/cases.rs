@@ -92,7 +92,7 @@ fn every_trigger_has_a_row_and_every_state_is_entered_and_left_as_it_should() {
     for state in RecordState::ALL {
         let entered = |row: &&Transition| row.to == state && row.from != state;
         assert!(TABLE.iter().any(|row| entered(&row)), "{state:?}");
-        let left = |row: &&Transition| row.from == state && row.phase == Phase::Settled;
+        let left = |row: &&Transition| row.from == state && row.phase == Phase::Stable;
         assert_eq!(
             TABLE.iter().any(|row| left(&row)),
             !state.is_terminal(),
@@ -102,10 +102,10 @@ fn every_trigger_has_a_row_and_every_state_is_entered_and_left_as_it_should() {
 }
 
 #[test]
-fn a_settled_terminal_record_has_no_way_out() {
+fn a_stable_terminal_record_has_no_way_out() {
     let mut refused = 0;
     for (state, phase, trigger, circumstance) in cases() {
-        if state.is_terminal() && phase == Phase::Settled {
+        if state.is_terminal() && phase == Phase::Stable {
             assert_eq!(decide(state, phase, trigger, circumstance), None);
             refused += 1;
         }
@@ -115,7 +115,7 @@ fn a_settled_terminal_record_has_no_way_out() {
 
 #[test]
 fn a_pending_record_takes_no_order_but_only_its_answer_or_the_loss_of_the_record() {
-    for row in TABLE.iter().filter(|row| row.phase != Phase::Settled) {
+    for row in TABLE.iter().filter(|row| row.phase != Phase::Stable) {
         let allowed = match row.phase {
             Phase::Pending => [
                 Trigger::Written,
@@ -130,9 +130,9 @@ fn a_pending_record_takes_no_order_but_only_its_answer_or_the_loss_of_the_record
     }
     for row in TABLE {
         let answer = matches!(row.trigger, Trigger::Written | Trigger::Refused);
-        assert_eq!(answer && row.phase == Phase::Settled, false, "{row:?}");
+        assert_eq!(answer && row.phase == Phase::Stable, false, "{row:?}");
         if answer {
-            assert_eq!(row.to_phase, Phase::Settled, "{row:?}");
+            assert_eq!(row.to_phase, Phase::Stable, "{row:?}");
         }
     }
 }
@@ -175,7 +175,7 @@ fn only_acquire_and_renew_take_a_lock_and_only_a_holder_settles() {
         assert_eq!(
             takes,
             row.to == RecordState::Acquired
-                && row.to_phase == Phase::Settled
+                && row.to_phase == Phase::Stable
                 && row.trigger != Trigger::Refused,
             "{row:?}"
         );
@@ -186,7 +186,7 @@ fn only_acquire_and_renew_take_a_lock_and_only_a_holder_settles() {
     for t in AcknowledgeType::ALL {
         for state in RecordState::ALL {
             for circumstance in Circumstance::ALL {
-                let row = decide(state, Phase::Settled, t.trigger(), circumstance);
+                let row = decide(state, Phase::Stable, t.trigger(), circumstance);
                 assert_eq!(
                     row.is_some(),
                     state == RecordState::Acquired,
@@ -199,7 +199,7 @@ fn only_acquire_and_renew_take_a_lock_and_only_a_holder_settles() {
 
 #[test]
 fn what_somebody_waits_for_is_pending_and_nothing_is_written_as_acquired() {
-    for row in TABLE.iter().filter(|row| row.phase == Phase::Settled) {
+    for row in TABLE.iter().filter(|row| row.phase == Phase::Stable) {
         let waits = matches!(
             row.trigger,
             Trigger::Accept
@@ -229,7 +229,7 @@ fn only_a_reject_and_the_delivery_limit_lead_to_the_dead_letter_queue() {
         };
         let [off, on] =
             [false, true].map(|queue| decide(state, phase, trigger, with(queue)).map(|row| row.to));
-        let waits = on == Some(RecordState::Archiving) && phase == Phase::Settled;
+        let waits = on == Some(RecordState::Archiving) && phase == Phase::Stable;
         assert_eq!(
             off,
             if waits {
@@ -252,7 +252,7 @@ fn a_record_that_is_given_back_is_archived_below_the_start_offset_and_at_the_del
             Trigger::Release | Trigger::SessionRelease | Trigger::LockTimeout
         );
         let row = decide(state, phase, trigger, circumstance);
-        if !gives_back || (state, phase) != (RecordState::Acquired, Phase::Settled) {
+        if !gives_back || (state, phase) != (RecordState::Acquired, Phase::Stable) {
             assert!(row.is_none_or(|row| !row.reaches_delivery_limit()));
             continue;
         }

@@ -1,6 +1,6 @@
-//! Agreement of a store with what a share partition knows as settled.
+//! Agreement of a store with what a share partition knows as stable.
 //!
-//! From the start offset of the share partition on, offset by offset: what is settled is held with its state and delivery count;
+//! From the start offset of the share partition on, offset by offset: what is stable is held with its state and delivery count;
 //! of what a member has acquired, an earlier delivery is held, or nothing; of what was never delivered, nothing is. A write under
 //! way may have reached the store or not, so its records are not compared. What the log turned out not to have any more is archived
 //! in memory alone, as in Kafka: of that, no other end is held.
@@ -44,7 +44,7 @@ pub fn compare<S: InFlightStore>(
             nothing(held, hole)?;
         }
         next = after_saturating(range.last);
-        if run.phase != Phase::Settled {
+        if run.phase != Phase::Stable {
             continue;
         }
         let (state, count) = (run.state, run.delivery_count);

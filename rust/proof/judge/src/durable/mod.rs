@@ -3,7 +3,7 @@
 //! A store answers what it decides, so it is asked only for writes that the sequence has succeed. The read of a new leader is the
 //! store's, too. Where that would not be what the sequence says, the store is first given such a state. As the sequence goes on, the
 //! store's files are read beside it, and it is closed and opened again: its state must be the one that it had, and what the share
-//! partition knows as settled (see [`agree`]).
+//! partition knows as stable (see [`agree`]).
 
 mod agree;
 mod tally;

@@ -10,7 +10,7 @@ pub(super) fn state_of<S: InFlightStore>(partition: &SharePartition<S>) -> State
     let mut runs = Vec::new();
     for shown in partition.in_flight() {
         let state = shown.state as u8;
-        let pending = shown.phase != Phase::Settled;
+        let pending = shown.phase != Phase::Stable;
         let held = state == ACQUIRED;
         let (member, deadline) =
             shown

@@ -164,7 +164,7 @@ fn check<S: InFlightStore>(led: &mut Led<S>) -> Result<(), String> {
         confirmed,
         ..
     } = led;
-    for run in part.in_flight().filter(|run| run.phase == Phase::Settled) {
+    for run in part.in_flight().filter(|run| run.phase == Phase::Stable) {
         let (first, last) = (run.range.first, run.range.last);
         let ended = run.state.is_terminal();
         if run.state == RecordState::Acknowledged

@@ -95,7 +95,7 @@ impl<S: InFlightStore> World<S> {
                 let (mut pending, mut held) = (false, false);
                 for run in led.part.in_flight().filter(|run| run.range.first < to) {
                     pending |= run.phase == Phase::Pending;
-                    held |= run.phase == Phase::Settled && run.state == RecordState::Acquired;
+                    held |= run.phase == Phase::Stable && run.state == RecordState::Acquired;
                 }
                 led.part.move_log_start_offset(to);
                 if pending {

@@ -222,10 +222,11 @@ impl<S: InFlightStore> World<S> {
             if held.leader_epoch != leader.epoch || held.state_epoch != led.part.state_epoch() {
                 continue;
             }
-            let settled = led.part.in_flight().filter(|run| {
-                run.phase == Phase::Settled && run.state == RecordState::Acknowledged
-            });
-            for run in settled {
+            let accepted = led
+                .part
+                .in_flight()
+                .filter(|run| run.phase == Phase::Stable && run.state == RecordState::Acknowledged);
+            for run in accepted {
                 let lost = (run.range.first.max(led.part.start_offset())..=run.range.last)
                     .find(|offset| !Ledger::is_held_as_acknowledged(held, *offset));
                 if let Some(offset) = lost {

@@ -48,7 +48,7 @@ impl SharePartition {
                 last.push(run.range.last);
                 state.push(run.state.id());
                 count.push(run.delivery_count);
-                pending.push(run.phase != Phase::Settled);
+                pending.push(run.phase != Phase::Stable);
                 acquired_at.push(run.holder.map_or(NO_TIME, |(_, since, _)| since.0));
                 deadline.push(run.holder.map_or(NO_TIME, |(_, _, until)| until.0));
                 below.push(run.range.first < sp.start_offset());

@@ -59,9 +59,9 @@ const fn classes() -> [u8; 64] {
             Class::Hole.bit()
         } else {
             let cell = Cell(kind);
-            let settled = matches!(cell.phase(), Phase::Settled);
-            let available = matches!(cell.state(), RecordState::Available) && settled;
-            let unsettled = !cell.state().is_terminal() || !settled;
+            let stable = matches!(cell.phase(), Phase::Stable);
+            let available = matches!(cell.state(), RecordState::Available) && stable;
+            let unsettled = !cell.state().is_terminal() || !stable;
             (available as u8 * Class::Available.bit())
                 | (unsettled as u8 * Class::Unsettled.bit())
                 | start
@@ -117,7 +117,7 @@ impl Cell {
 
     pub const fn phase(self) -> Phase {
         match self.0 >> PHASE_AT & 3 {
-            0 => Phase::Settled,
+            0 => Phase::Stable,
             1 => Phase::Pending,
             _ => Phase::PendingFinal,
         }

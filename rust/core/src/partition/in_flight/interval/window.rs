@@ -88,7 +88,7 @@ impl<const N: usize> Window<N> {
         if let Some(counts) = &mut self.counts {
             add(counts, state, batch.len());
         }
-        let cell = Cell::new(state, delivery_count, Phase::Settled, lock).starting(true);
+        let cell = Cell::new(state, delivery_count, Phase::Stable, lock).starting(true);
         debug_assert!(
             (lock != NONE) == cell.is_lockable(),
             "a record is locked exactly while a member holds it: {cell:?}"
@@ -139,7 +139,7 @@ impl<const N: usize> Window<N> {
             if cell.state() != RecordState::Acquired {
                 recount(counts, cell.state(), RecordState::Acquired, range.len());
             }
-            let held = Cell::new(RecordState::Acquired, count, Phase::Settled, lock);
+            let held = Cell::new(RecordState::Acquired, count, Phase::Stable, lock);
             Some(held.starting(cell.is_start()))
         });
         // Frees the lease if nothing was put under it.

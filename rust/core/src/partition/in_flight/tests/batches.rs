@@ -48,7 +48,7 @@ fn a_run_never_crosses_the_beginning_of_a_batch<S: InFlightStore>() {
 fn a_batch_keeps_its_extent_however_its_records_change<S: InFlightStore>() {
     let mut store = available::<S>(&[(0, 9), (10, 19), (30, 39)]);
     acquire(&mut store, range(3, 14), MEMBER, 0);
-    set(&mut store, range(5, 5), Acknowledged, Phase::Settled);
+    set(&mut store, range(5, 5), Acknowledged, Phase::Stable);
     assert_eq!(
         ranges(&store),
         [(0, 2), (3, 4), (5, 5), (6, 9), (10, 14), (15, 19), (30, 39)]
@@ -78,9 +78,9 @@ fn an_update_shows_runs_clipped_and_in_order_and_changes_what_it_is_told_to<S: I
     ];
     assert_eq!(seen, expected);
     assert_eq!(ranges(&store), [(0, 3), (4, 5), (6, 9), (10, 19)]);
-    set(&mut store, range(4, 5), Available, Phase::Settled);
+    set(&mut store, range(4, 5), Available, Phase::Stable);
     store.hold(range(4, 5), lock(MEMBER, 0, LOCK_MS), |_| Some(0));
-    set(&mut store, range(4, 5), Available, Phase::Settled);
+    set(&mut store, range(4, 5), Available, Phase::Stable);
     assert_eq!(
         ranges(&store),
         [(0, 9), (10, 19)],
@@ -98,9 +98,9 @@ fn only_settled_available_records_can_be_acquired_and_only_settled_terminal_ones
     assert_eq!(store.first_available(0), Some(6));
     assert_eq!(store.first_available(8), Some(8));
     assert_eq!(store.first_unsettled(0), Some(0));
-    set(&mut store, range(0, 1), Acknowledged, Phase::Settled);
+    set(&mut store, range(0, 1), Acknowledged, Phase::Stable);
     assert_eq!(store.first_unsettled(0), Some(2));
-    set(&mut store, range(0, 9), Archived, Phase::Settled);
+    set(&mut store, range(0, 9), Archived, Phase::Stable);
     assert_eq!(store.first_unsettled(0), None);
     assert_eq!(store.first_available(0), None);
     assert_eq!(store.counts(), [0, 0, 0, 0, 10]);
@@ -171,19 +171,14 @@ fn a_batch_of_a_trillion_offsets_takes_no_more_memory_than_one_record() {
         &mut store,
         range(1 << 39, 1 << 39),
         Acknowledged,
-        Phase::Settled,
+        Phase::Stable,
     );
     assert_eq!(store.counts(), [0, (1 << 40) - 1, 1, 0, 0]);
     assert_eq!(
         store.expire(LockTime(LOCK_MS), u32::MAX),
         [range(0, (1 << 40) - 1)]
     );
-    set(
-        &mut store,
-        range(0, (1 << 40) - 1),
-        Archived,
-        Phase::Settled,
-    );
+    set(&mut store, range(0, (1 << 40) - 1), Archived, Phase::Stable);
     assert_eq!(ranges(&store).len(), 1);
     assert!(store.heap_bytes() <= 2_048);
 }

@@ -8,7 +8,7 @@ fn settle<S: InFlightStore>(store: &mut S, offsets: OffsetRange) {
         Some(change(Acknowledged, Phase::Pending, LockChange::Keep))
     });
     update(store, offsets, |_| {
-        Some(change(Acknowledged, Phase::Settled, LockChange::End))
+        Some(change(Acknowledged, Phase::Stable, LockChange::End))
     });
 }
 

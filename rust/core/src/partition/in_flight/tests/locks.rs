@@ -28,7 +28,7 @@ fn a_pending_record_keeps_its_lock_after_it_ran_out<S: InFlightStore>() {
     acquire(&mut store, range(0, 9), MEMBER, 0);
     set(&mut store, range(0, 4), Acknowledged, Phase::Pending);
     assert_eq!(store.expire(LockTime(LOCK_MS), u32::MAX), [range(0, 9)]);
-    set(&mut store, range(5, 9), Available, Phase::Settled);
+    set(&mut store, range(5, 9), Available, Phase::Stable);
     assert_eq!(
         store.held_by(MEMBER).first().map(|held| held.first),
         Some(0)
@@ -39,7 +39,7 @@ fn a_pending_record_keeps_its_lock_after_it_ran_out<S: InFlightStore>() {
             .is_some_and(|run| run.lock.is_some_and(|lock| lock.expired))
     );
     acquire(&mut store, range(5, 9), OTHER, LOCK_MS);
-    set(&mut store, range(0, 4), Acknowledged, Phase::Settled);
+    set(&mut store, range(0, 4), Acknowledged, Phase::Stable);
     assert_eq!(
         store.held_by(MEMBER),
         [],
@@ -127,7 +127,7 @@ fn a_member_holds_what_it_acquired_and_nothing_after_letting_go<S: InFlightStore
     acquire(&mut store, range(30, 39), MEMBER, 2);
     assert_eq!(store.held_by(MEMBER), [range(0, 9), range(30, 39)]);
     assert_eq!(store.held_by(OTHER), [range(10, 19)]);
-    set(&mut store, range(0, 39), Available, Phase::Settled);
+    set(&mut store, range(0, 39), Available, Phase::Stable);
     assert_eq!(store.held_by(MEMBER), []);
     assert_eq!(store.next_deadline(), None);
 }
@@ -166,7 +166,7 @@ fn members_are_told_apart_among_few_locks_and_among_many<S: InFlightStore>() {
         store.check().unwrap();
         for left in [MANY, 100, 20, 10, 0] {
             for offset in left..MANY {
-                set(&mut store, range(offset, offset), Available, Phase::Settled);
+                set(&mut store, range(offset, offset), Available, Phase::Stable);
             }
             store.check().unwrap();
             for member in 0..3 {
@@ -189,10 +189,10 @@ fn a_lease_counts_its_records_however_many_they_are<S: InFlightStore>() {
         acquire(&mut store, range(0, len - 1), MEMBER, 0);
         for offset in (0..len).step_by(1_000) {
             let here = range(offset, offset);
-            set(&mut store, here, Acknowledged, Phase::Settled);
+            set(&mut store, here, Acknowledged, Phase::Stable);
         }
         let mut release = |run: &InFlightRun| {
-            let free = change(Available, Phase::Settled, LockChange::End);
+            let free = change(Available, Phase::Stable, LockChange::End);
             (run.state == Acquired).then_some(free)
         };
         let some = range(0, len / 2);
@@ -254,7 +254,7 @@ fn a_million_adjacent_locks_run_out_as_one_range() {
     let (first, last) = (run_out[0].first, run_out[run_out.len() - 1].last);
     assert_eq!((first, last), (0, 999_999));
     assert!(run_out.len() <= 250, "{} ranges", run_out.len());
-    set(&mut store, range(0, 999_999), Available, Phase::Settled);
+    set(&mut store, range(0, 999_999), Available, Phase::Stable);
     assert_eq!(store.counts(), [1_000_000, 0, 0, 0, 0]);
     assert!(store.heap_bytes() <= 5_000_000, "the leases are given back");
 }

@@ -31,7 +31,7 @@ fn lock(member: MemberIndex, now: i64, duration_ms: i64) -> NewLock {
 
 fn acquire<S: InFlightStore>(store: &mut S, offsets: OffsetRange, member: MemberIndex, now: i64) {
     store.hold(offsets, lock(member, now, LOCK_MS), |run| {
-        let free = run.state == Available && run.phase == Phase::Settled;
+        let free = run.state == Available && run.phase == Phase::Stable;
         free.then_some(1)
     });
     store.check().unwrap();
@@ -47,7 +47,7 @@ fn update<S: InFlightStore>(
 }
 
 fn set<S: InFlightStore>(store: &mut S, offsets: OffsetRange, state: RecordState, phase: Phase) {
-    let lock = if phase == Phase::Settled && state != Acquired {
+    let lock = if phase == Phase::Stable && state != Acquired {
         LockChange::End
     } else {
         LockChange::Keep

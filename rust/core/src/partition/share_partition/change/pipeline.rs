@@ -2,7 +2,7 @@
 //!
 //! 1. The look (`InFlightStore::look`) gathers the [`Changes`] and leaves the records as they are.
 //! 2. Either the records change as *pending*, and the write is queued: its answer settles them
-//!    ([`SharePartition::handle_write_result`]). Or an inline persister is asked first, and the records change as *settled* if
+//!    ([`SharePartition::handle_write_result`]). Or an inline persister is asked first, and the records change as *stable* if
 //!    it confirms the write: a refusal leaves everything as it was. If it answers later, they change as pending.
 //!
 //! An inline write is made only while no other write is under way: the persister sees the writes in the order of the changes.

@@ -50,7 +50,7 @@ impl Rule {
         let (phase, ends_lock) = match stage {
             // Who takes a lock is not known here (`SharePartition::take_lock`).
             Stage::Unwritten => (row.to_phase, row.lock == LockRule::End),
-            Stage::Confirmed => (Phase::Settled, true),
+            Stage::Confirmed => (Phase::Stable, true),
         };
         Some(Change {
             state: row.to,

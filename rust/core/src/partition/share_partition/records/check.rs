@@ -18,14 +18,14 @@ impl<S: InFlightStore> SharePartition<S> {
         while let Some(run) = next {
             // Who holds a lock is the store's to check.
             if run.state == RecordState::Acquired {
-                if run.phase != Phase::Settled {
+                if run.phase != Phase::Stable {
                     return Err(format!("nothing is written as acquired: {run:?}"));
                 }
                 if run.delivery_count < 1 {
                     return Err(format!("acquired and never delivered: {run:?}"));
                 }
             }
-            let available = run.state == RecordState::Available && run.phase == Phase::Settled;
+            let available = run.state == RecordState::Available && run.phase == Phase::Stable;
             if available && run.range.first < self.start_offset {
                 return Err(format!(
                     "available below the start offset {}: {run:?}",

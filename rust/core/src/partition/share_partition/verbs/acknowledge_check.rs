@@ -61,7 +61,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let disabled = !self.config.renew_acknowledge_enable;
         while let Some(run) = next {
-            let reason = if run.phase != Phase::Settled {
+            let reason = if run.phase != Phase::Stable {
                 Some(RecordStateReason::WriteUnderWay)
             } else if run.state != RecordState::Acquired {
                 Some(RecordStateReason::NotAcquired)

@@ -79,7 +79,7 @@ impl<S: InFlightStore> SharePartition<S> {
         acquisition: &mut Acquisition<'_>,
     ) {
         let member = acquisition.member;
-        let (state, phase) = (RecordState::Available, Phase::Settled);
+        let (state, phase) = (RecordState::Available, Phase::Stable);
         match decide(state, phase, Trigger::Acquire, Circumstance::default()) {
             Some(row) if held == batch => {
                 let lock = Some(self.new_lock(member));

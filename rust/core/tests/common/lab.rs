@@ -52,7 +52,7 @@ pub struct Lab<S> {
     pub now: i64,
     /// Writes that are not answered yet.
     pub writes: BTreeMap<u64, WriteState>,
-    /// Dead letters that the queue has not settled yet.
+    /// Dead letters that the queue has not answered yet.
     pub dead_letters: BTreeMap<u64, DeadLetter>,
     /// Writes and dead letters handed out since [`Lab::news`] was last asked.
     pub handed_out: Vec<(char, u64)>,
@@ -108,7 +108,7 @@ impl<S: InFlightStore> Lab<S> {
         let initialized = self.sp.initialize(read.clone());
         assert_eq!(initialized, Ok(Initialized::Active));
         self.start_offset = self.sp.start_offset();
-        self.settle();
+        self.poll();
     }
 
     /// Changes single values of the configuration.
@@ -116,11 +116,11 @@ impl<S: InFlightStore> Lab<S> {
         let mut config = *self.sp.config();
         change(&mut config);
         self.sp.configure(config).unwrap();
-        self.settle();
+        self.poll();
     }
 
     /// Polls what there is to do and checks what must always hold.
-    pub fn settle(&mut self) {
+    pub fn poll(&mut self) {
         while let Some(write) = self.sp.poll_write() {
             self.handed_out.push(('w', write.token.0));
             self.writes.insert(write.token.0, write.state);
@@ -162,7 +162,7 @@ impl<S: InFlightStore> Lab<S> {
     pub fn time(&mut self, now: i64) -> u64 {
         self.now = now;
         let records = self.sp.handle_timeout(LockTime(now));
-        self.settle();
+        self.poll();
         records
     }
 
@@ -181,7 +181,7 @@ impl<S: InFlightStore> Lab<S> {
             aborted: fetch.aborted.as_deref(),
         };
         let acquired = self.sp.acquire(&request, LockTime(self.now));
-        self.settle();
+        self.poll();
         acquired
     }
 
@@ -200,13 +200,13 @@ impl<S: InFlightStore> Lab<S> {
             })
             .collect();
         let token = self.sp.acknowledge(member, &batches, LockTime(self.now));
-        self.settle();
+        self.poll();
         token.map(|token| token.map(|token| token.0))
     }
 
     pub fn release(&mut self, member: &str) -> u64 {
         let records = self.sp.release(member, LockTime(self.now));
-        self.settle();
+        self.poll();
         records
     }
 
@@ -215,7 +215,7 @@ impl<S: InFlightStore> Lab<S> {
             .sp
             .handle_write_result(WriteToken(token), code, LockTime(self.now));
         self.writes.remove(&token);
-        self.settle();
+        self.poll();
         answer
     }
 
@@ -224,13 +224,13 @@ impl<S: InFlightStore> Lab<S> {
             .sp
             .handle_dead_letter_done(DeadLetterToken(token), LockTime(self.now));
         self.dead_letters.remove(&token);
-        self.settle();
+        self.poll();
         done
     }
 
     pub fn move_log_start(&mut self, log_start_offset: i64) -> bool {
         let moved = self.sp.move_log_start_offset(log_start_offset);
-        self.settle();
+        self.poll();
         moved
     }
 }

@@ -109,8 +109,8 @@ pub fn window<S: InFlightStore>(sp: &SharePartition<S>) -> String {
     text
 }
 
-/// The runs as long as they can be: a store may forget where batches begin among records that are settled and terminal, to
-/// which nothing can happen any more.
+/// The runs as long as they can be: a store may forget where batches begin among records that are done, to which nothing can
+/// happen any more.
 pub fn joined(runs: impl Iterator<Item = InFlightRun>) -> Vec<InFlightRun> {
     let mut joined: Vec<InFlightRun> = Vec::new();
     for mut run in runs {

@@ -45,7 +45,7 @@ fn h1_the_batch_before_a_hole_is_not_asked<S: InFlightStore>() {
     );
 }
 
-fn l1_settled_batches_below_the_start_offset_are_forgotten<S: InFlightStore>() {
+fn l1_done_batches_below_the_start_offset_are_forgotten<S: InFlightStore>() {
     let passed = "config locks=10 => ok
         init 6 [14-23 acknowledged 2] => active
         acquire m1 13,14-15 at=11 max=2 => 13:1
@@ -58,7 +58,7 @@ fn l1_settled_batches_below_the_start_offset_are_forgotten<S: InFlightStore>() {
     ));
     // They take no room either.
     play::<S>(&format!("{passed}acquire m1 28-36,37 => 28-37:1"));
-    // The log start passes settled batches while a gap before them, or a record that is given back, holds the start offset.
+    // The log start passes done batches while a gap before them, or a record that is given back, holds the start offset.
     for held in [
         "init 0 [5-9 acknowledged 1] => active",
         "init 0 => active
@@ -103,6 +103,6 @@ fn f1_a_gap_that_is_open_again_is_read<S: InFlightStore>() {
 crate::differences!(both stores:
     N1 n1_a_hole_at_the_start_offset_is_passed,
     H1 h1_the_batch_before_a_hole_is_not_asked,
-    L1 l1_settled_batches_below_the_start_offset_are_forgotten,
+    L1 l1_done_batches_below_the_start_offset_are_forgotten,
     F1 f1_a_gap_that_is_open_again_is_read,
 );

@@ -85,7 +85,7 @@ fn s5_a_write_has_a_greatest_size<S: InFlightStore>() {
     assert_eq!(everything(&lab.sp), before);
 }
 
-fn s6_a_full_window_in_which_all_is_settled_is_emptied<S: InFlightStore>() {
+fn s6_a_full_window_in_which_all_is_done_is_emptied<S: InFlightStore>() {
     let lab = play::<S>(
         "config locks=10 lock=100 => ok
         init 0 => active
@@ -106,7 +106,7 @@ fn s6_a_full_window_in_which_all_is_settled_is_emptied<S: InFlightStore>() {
         logstart 12 => moved
         acquire m2 14 at=12 => 14:1",
     );
-    // Aborted records that fill the gap of a new leader are settled when they come, and nothing else is left to wait for.
+    // Aborted records that fill the gap of a new leader are done when they come, and nothing else is left to wait for.
     let lab = play::<S>(
         "config locks=7 => ok
         init 0 [3-9 archived 1] => active
@@ -155,7 +155,7 @@ fn s7_a_gap_that_was_read_in_vain_is_passed<S: InFlightStore>() {
     );
 }
 
-fn s8_the_start_offset_passes_what_is_settled_at_once<S: InFlightStore>() {
+fn s8_the_start_offset_passes_what_is_done_at_once<S: InFlightStore>() {
     // Records of an aborted transaction at the front of the window are passed with the fetch that brought them.
     play::<S>(
         "config locks=8 => ok
@@ -217,8 +217,8 @@ crate::differences!(both stores:
     S3 s3_a_fetch_frees_only_the_fetch_lock_that_it_took,
     S4 s4_nobody_is_no_member,
     S5 s5_a_write_has_a_greatest_size,
-    S6 s6_a_full_window_in_which_all_is_settled_is_emptied,
+    S6 s6_a_full_window_in_which_all_is_done_is_emptied,
     S7 s7_a_gap_that_was_read_in_vain_is_passed,
-    S8 s8_the_start_offset_passes_what_is_settled_at_once,
+    S8 s8_the_start_offset_passes_what_is_done_at_once,
     S9 s9_a_share_partition_that_does_not_serve_says_so,
 );

@@ -51,9 +51,9 @@ fn a_renewal_of_a_hole_is_not_refused_when_renewal_is_off<S: InFlightStore>() {
     );
 }
 
-/// Whatever the order in which a window is filled, a full one that is otherwise settled gives what lies in its hole, and is
+/// Whatever the order in which a window is filled, a full one that is otherwise done gives what lies in its hole, and is
 /// emptied only when nothing does (deliberate difference S6).
-fn a_full_settled_window_gives_what_lies_in_its_hole<S: InFlightStore>() {
+fn a_full_window_that_is_done_gives_what_lies_in_its_hole<S: InFlightStore>() {
     let config = ShareGroupConfig {
         partition_max_record_locks: 10,
         delivery_count_limit: 5,
@@ -77,7 +77,7 @@ fn a_full_settled_window_gives_what_lies_in_its_hole<S: InFlightStore>() {
     assert_eq!(ranges, [OffsetRange { first: 4, last: 7 }]);
 }
 
-/// A part of the hole before the first record in flight, once given, is the first unsettled record from then on.
+/// A part of the hole before the first record in flight, once given, is the first outstanding record from then on.
 fn the_start_offset_waits_for_what_is_given_of_a_hole_before_it<S: InFlightStore>() {
     play::<S>(
         "init 0 [5-9 available 1] => active
@@ -94,6 +94,6 @@ fn the_start_offset_waits_for_what_is_given_of_a_hole_before_it<S: InFlightStore
 on_both_stores!(
     a_renewal_of_a_hole_locks_nothing,
     a_renewal_of_a_hole_is_not_refused_when_renewal_is_off,
-    a_full_settled_window_gives_what_lies_in_its_hole,
+    a_full_window_that_is_done_gives_what_lies_in_its_hole,
     the_start_offset_waits_for_what_is_given_of_a_hole_before_it,
 );

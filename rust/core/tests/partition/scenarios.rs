@@ -101,7 +101,7 @@ fn i_only_the_holder_may_acknowledge<S: InFlightStore>() {
     );
 }
 
-fn j_a_new_leader_reads_again_what_was_never_settled<S: InFlightStore>() {
+fn j_a_new_leader_reads_again_what_was_never_written<S: InFlightStore>() {
     let lab = play::<S>(
         "init 0 [10-29 acknowledged 1] => active
         window => start 0 end 29 next 0 length 30 complete 20 | 10-29 acknowledged 1
@@ -306,7 +306,7 @@ on_both_stores!(
     g_released_records_are_delivered_again_with_a_higher_count,
     h_a_range_behind_the_window_refuses_the_whole_request,
     i_only_the_holder_may_acknowledge,
-    j_a_new_leader_reads_again_what_was_never_settled,
+    j_a_new_leader_reads_again_what_was_never_written,
     k_a_record_that_always_fails_is_isolated_and_given_up,
     l_offsets_below_the_log_start_are_ignored_and_given_up_with_their_lock,
     m_a_type_for_every_offset,

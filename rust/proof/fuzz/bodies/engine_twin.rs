@@ -33,7 +33,7 @@ fn alike<S: InFlightStore>(data: &[u8], twin: &[Seen]) {
 struct Seen {
     /// Text of the whole.
     text: String,
-    /// The first available and the first unsettled record, and the first hole, from each of the first offsets on. They are the most
+    /// The first available and the first outstanding record, and the first hole, from each of the first offsets on. They are the most
     /// by far, and no text is made of them.
     from: Vec<(Option<i64>, Option<i64>, i64)>,
 }
@@ -79,7 +79,7 @@ impl Seen {
         let from = offsets.map(|offset| {
             (
                 store.first_available(offset),
-                store.first_unsettled(offset),
+                store.first_outstanding(offset),
                 store.first_hole(offset),
             )
         });

@@ -1,5 +1,5 @@
 //! A script on a share partition, and what must hold of it whatever happens: the start offset does not go back and passes nothing
-//! unsettled but what the log start has passed, an accepted record is never delivered again, and what was written says what memory
+//! outstanding but what the log start has passed, an accepted record is never delivered again, and what was written says what memory
 //! says once nothing is under way.
 
 use std::collections::BTreeMap;

@@ -65,7 +65,7 @@ pub fn compare(kafka: &Outcome, ours: &Outcome, around: &Around) -> Vec<Point> {
 }
 
 /// Compares effectively: every offset in the same state, with the same count, holder and deadline, and a start offset that is
-/// sound. Kafka moves its start offset lazily, so another one is taken when nothing unsettled lies between the two; from the
+/// sound. Kafka moves its start offset lazily, so another one is taken when nothing outstanding lies between the two; from the
 /// higher one on everything must be equal.
 fn compare_states(kafka: &State, ours: &State, points: &mut Vec<Point>) {
     if kafka.status != ours.status {

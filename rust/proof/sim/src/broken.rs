@@ -28,7 +28,7 @@ broken! {
     TakesStaleLeader "takes-stale-leader" "The store is told that every write comes from the newest leader.";
     CountsNot "counts-not" "A second delivery has the count of the first.";
     EndsLocksEarly "ends-locks-early" "The leader's clock is far ahead when it looks for locks that have run out.";
-    PassesUnsettled "passes-unsettled" "A write moves the start offset one further than the share partition said.";
+    PassesOutstanding "passes-outstanding" "A write moves the start offset one further than the share partition said.";
     ForgetsLastBatch "forgets-last-batch" "The store is opened without the last batch of its log.";
     SyncsNever "syncs-never" "The store does not sync, and the power may be lost.";
     GivesTwice "gives-twice" "Records are given to a second member that waits.";

@@ -38,7 +38,7 @@ pub struct NewLock {
 /// Lock on records: its holder, its beginning and its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lock {
-    /// The only member that may settle the records.
+    /// The only member that may acknowledge the records.
     pub member: MemberIndex,
     /// Time at which the lock was taken or last renewed.
     pub acquired_at: LockTime,
@@ -124,24 +124,24 @@ pub struct Change {
 pub enum Sought {
     /// A record that is available with no write under way.
     Available,
-    /// A record that is not terminal, or whose write is under way.
-    Unsettled,
+    /// A record that is not done: not terminal, or its write is under way.
+    Outstanding,
     /// The first offset of a batch.
     BatchStart,
     /// An offset that no batch holds.
     Hole,
 }
 
-/// Front of the window once its settled batches are gone.
+/// Front of the window once its done batches are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
     /// Nothing was in flight.
     Empty,
-    /// All was settled up to this last offset, and nothing is in flight any more.
-    Settled(i64),
-    /// The first record, which is unsettled or the limit.
+    /// All was done up to this last offset, and nothing is in flight any more.
+    Done(i64),
+    /// The first record, which is outstanding or the limit.
     Standing(i64),
-    /// The first unsettled record, or the limit, and how many records at or after the start offset lay before it.
+    /// The first outstanding record, or the limit, and how many records at or after the start offset lay before it.
     Passed(i64, u64),
 }
 
@@ -171,7 +171,7 @@ pub type StateCounts = [u64; 5];
 /// entry an offset, and the one that serves ([`IntervalStore`]). Every suite runs over both.
 ///
 /// A store may show one run in several pieces in [`InFlightStore::update`], and may count neighbouring batches as one
-/// ([`InFlightStore::merge_settled_batches`]).
+/// ([`InFlightStore::merge_done_batches`]).
 ///
 /// The clock of a store never goes back: a `now` before the latest one it was given counts as the latest.
 pub trait InFlightStore: Default {
@@ -259,16 +259,16 @@ pub trait InFlightStore: Default {
             self.update(core::iter::once(range), holder, &mut decide);
         }
     }
-    /// Lets neighbouring batches count as one, from now on, if their records are all settled, terminal and equal, so
-    /// that a long settled stretch need not remember where its batches began.
-    fn merge_settled_batches(&mut self, allowed: bool) {
+    /// Lets neighbouring batches count as one, from now on, if their records are all done and equal, so that a long
+    /// stretch of them need not remember where its batches began.
+    fn merge_done_batches(&mut self, allowed: bool) {
         let _ = allowed;
     }
     /// Drops every batch whose last offset is at most `last`.
     fn remove_through(&mut self, last: i64);
-    /// Drops every batch that is settled to its end and lies before the first unsettled record and before `limit`, the
+    /// Drops every batch that is done to its end and lies before the first outstanding record and before `limit`, the
     /// beginning of a batch.
-    fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
+    fn pass_done(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
         pass_step_by_step(self, start_offset, limit)
     }
     /// Marks locks whose deadline is at most `now` as run out, `most` of them at most, and returns ranges that cover their records
@@ -292,7 +292,7 @@ pub trait InFlightStore: Default {
     fn check(&self) -> Result<(), String>;
 }
 
-/// [`InFlightStore::pass_settled`] by what every store can tell.
+/// [`InFlightStore::pass_done`] by what every store can tell.
 fn pass_step_by_step<S: InFlightStore>(
     store: &mut S,
     start_offset: i64,
@@ -301,10 +301,10 @@ fn pass_step_by_step<S: InFlightStore>(
     let Some(bounds) = store.bounds() else {
         return Front::Empty;
     };
-    let unsettled = store.first_unsettled(bounds.first);
-    let Some(stop) = unsettled.into_iter().chain(limit).min() else {
+    let outstanding = store.first_outstanding(bounds.first);
+    let Some(stop) = outstanding.into_iter().chain(limit).min() else {
         store.remove_through(bounds.last);
-        return Front::Settled(bounds.last);
+        return Front::Done(bounds.last);
     };
     // The window begins with a batch, and that is where it stops: the common case, as the oldest record is still out.
     let Some(last) = before(stop).filter(|last| bounds.first <= *last) else {

@@ -28,8 +28,8 @@ pub trait InFlightQuestions: InFlightStore {
 
     /// The first offset at or after `from` that is not terminal, or whose write is under way.
     #[inline]
-    fn first_unsettled(&self, from: i64) -> Option<i64> {
-        self.first(from, Sought::Unsettled)
+    fn first_outstanding(&self, from: i64) -> Option<i64> {
+        self.first(from, Sought::Outstanding)
     }
 
     /// The first offset at or after `from` that no batch holds; `i64::MAX` when all are held.

@@ -36,7 +36,7 @@ impl Record {
                 }
     }
 
-    fn is_unsettled(&self) -> bool {
+    fn is_outstanding(&self) -> bool {
         !self.state.is_terminal() || self.phase != Phase::Stable
     }
 }
@@ -162,7 +162,7 @@ impl InFlightStore for TwinStore {
             Sought::Available => self.first_where(from, |record| {
                 record.state == RecordState::Available && record.phase == Phase::Stable
             }),
-            Sought::Unsettled => self.first_where(from, Record::is_unsettled),
+            Sought::Outstanding => self.first_where(from, Record::is_outstanding),
             Sought::BatchStart => self.first_where(from, |record| record.batch_start),
             Sought::Hole => {
                 let mut hole = from;

@@ -77,7 +77,7 @@ pub static BROKER_PROPERTIES: [Property; 26] = [
     ),
     Property::int(
         PARTITION_MAX_RECORD_LOCKS.broker,
-        "How far deliveries may run ahead of the first unsettled record of a share partition, in offsets.",
+        "How far deliveries may run ahead of the first outstanding record of a share partition, in offsets.",
     ),
     Property::int(
         PARTITION_MAX_RECORD_LOCKS.broker_min,

@@ -58,7 +58,7 @@ pub static GROUP_PROPERTIES: [GroupProperty; 12] = [
     ),
     bounded(
         PARTITION_MAX_RECORD_LOCKS,
-        "How far deliveries may run ahead of the first unsettled record of a share partition, in offsets.",
+        "How far deliveries may run ahead of the first outstanding record of a share partition, in offsets.",
     ),
     bounded(
         ASSIGNMENT_INTERVAL_MS,

@@ -197,8 +197,8 @@ fn compare<S: InFlightStore>(twin: &Side<TwinStore>, tree: &Side<S>, probes: &[i
             "from {offset}"
         );
         assert_eq!(
-            a.first_unsettled(offset),
-            b.first_unsettled(offset),
+            a.first_outstanding(offset),
+            b.first_outstanding(offset),
             "from {offset}"
         );
         assert_eq!(

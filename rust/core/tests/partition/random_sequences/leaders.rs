@@ -62,7 +62,7 @@ impl World {
     pub fn lead(&mut self) {
         self.leader_epoch += 2;
         let read = self.persister.read(self.leader_epoch);
-        self.settled.clear();
+        self.done.clear();
         let (now, config) = (self.now(), *self.twin.sp.config());
         self.twin = Lab::empty(config);
         self.tree = Lab::empty(config);

@@ -7,7 +7,7 @@ use super::op::{Answer, MEMBERS, Op};
 use super::world::World;
 use crate::common::lab::Fetch;
 
-/// Returns `true` if nothing is left to do: all in flight is settled and terminal, and so is every record of the log.
+/// Returns `true` if nothing is left to do: all in flight is done, and so is every record of the log.
 fn is_done(world: &World) -> bool {
     let seen = world.seen();
     world.tokens().is_empty()

@@ -174,7 +174,7 @@ impl Persister {
             let record = seen.records.get(offset);
             assert!(
                 record.is_some_and(|record| record.state as i8 >= 2),
-                "{offset} was settled and has returned: {record:?}"
+                "{offset} was done and has returned: {record:?}"
             );
         }
     }

@@ -97,12 +97,12 @@ impl Seen {
         held
     }
 
-    /// Offsets that are settled and terminal.
-    pub fn terminal(&self) -> impl Iterator<Item = i64> {
-        let settled = |record: &Record| record.state.is_terminal() && record.phase == Phase::Stable;
+    /// Offsets that are done.
+    pub fn done(&self) -> impl Iterator<Item = i64> {
+        let done = |record: &Record| record.state.is_terminal() && record.phase == Phase::Stable;
         self.records
             .iter()
-            .filter(move |(_, record)| settled(record))
+            .filter(move |(_, record)| done(record))
             .map(|(offset, _)| *offset)
     }
 

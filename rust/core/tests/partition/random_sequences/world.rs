@@ -26,8 +26,8 @@ pub struct World {
     pub max_limit: i16,
     /// Writes that have been on their way to the coordinator.
     pub sent: Vec<WriteState>,
-    /// Offsets that this leader has seen settled and terminal.
-    pub settled: BTreeSet<i64>,
+    /// Offsets that this leader has seen done.
+    pub done: BTreeSet<i64>,
     /// Offset at which the state epoch began.
     pub began_at: i64,
     /// Number of effects of each kind.
@@ -45,7 +45,7 @@ impl World {
             leader_epoch: 0,
             max_limit: config.delivery_count_limit,
             sent: Vec::new(),
-            settled: BTreeSet::new(),
+            done: BTreeSet::new(),
             began_at: 0,
             effects: BTreeMap::new(),
         };
@@ -105,7 +105,7 @@ impl World {
             }
         }
         after.check(self.max_limit);
-        self.settled.extend(after.terminal());
+        self.done.extend(after.done());
         if after.has_gap {
             self.note("gap to read again");
         }
@@ -113,7 +113,7 @@ impl World {
             after.check_since(&before);
             self.check_passed(&before, &after);
             // Also what was given up and passed in one step, which is never seen to be terminal (S6).
-            self.settled.extend(before.start_offset..after.start_offset);
+            self.done.extend(before.start_offset..after.start_offset);
         }
     }
 
@@ -251,7 +251,7 @@ impl World {
         let begin = self.began_at.max(self.log_start);
         let plain = self.log.iter().filter(|batch| !batch.is_transactional);
         let is_terminal =
-            |offset: &i64| self.settled.contains(offset) || self.persister.has_ended(*offset);
+            |offset: &i64| self.done.contains(offset) || self.persister.has_ended(*offset);
         plain
             .flat_map(|batch| batch.base_offset..=batch.last_offset)
             .filter(|offset| *offset >= begin && !is_terminal(offset))

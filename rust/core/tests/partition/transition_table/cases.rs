@@ -168,7 +168,7 @@ fn a_confirmed_write_leaves_the_state_and_a_refused_one_gives_the_record_back() 
 }
 
 #[test]
-fn only_acquire_and_renew_take_a_lock_and_only_a_holder_settles() {
+fn only_acquire_and_renew_take_a_lock_and_only_a_holder_acknowledges() {
     for row in TABLE {
         let takes = matches!(row.trigger, Trigger::Acquire | Trigger::Renew);
         assert_eq!(row.lock == LockRule::Take, takes, "{row:?}");

@@ -74,7 +74,7 @@ impl<S: InFlightStore> World<S> {
             );
         }
         for (token, mut write) in writes {
-            if self.is(Broken::PassesUnsettled) {
+            if self.is(Broken::PassesOutstanding) {
                 write.start_offset += 1;
             }
             if self.is(Broken::DropsBatch) && write.state_batches.len() > 1 {

@@ -12,7 +12,7 @@ pub(super) enum Class {
     /// Available, no write under way.
     Available = 0,
     /// Not terminal, or a write is under way.
-    Unsettled = 1,
+    Outstanding = 1,
     /// A batch begins here.
     Start = 2,
     /// No batch holds the offset.
@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    pub const ALL: [Self; 4] = [Self::Available, Self::Unsettled, Self::Start, Self::Hole];
+    pub const ALL: [Self; 4] = [Self::Available, Self::Outstanding, Self::Start, Self::Hole];
 
     /// The set that holds only this class.
     pub const fn bit(self) -> u8 {
@@ -61,9 +61,9 @@ const fn classes() -> [u8; 64] {
             let cell = Cell(kind);
             let stable = matches!(cell.phase(), Phase::Stable);
             let available = matches!(cell.state(), RecordState::Available) && stable;
-            let unsettled = !cell.state().is_terminal() || !stable;
+            let outstanding = !cell.state().is_terminal() || !stable;
             (available as u8 * Class::Available.bit())
-                | (unsettled as u8 * Class::Unsettled.bit())
+                | (outstanding as u8 * Class::Outstanding.bit())
                 | start
         };
         at += 1;
@@ -147,7 +147,7 @@ impl Cell {
 
     /// Returns `true` if nothing can happen to the records any more.
     pub fn is_done(self) -> bool {
-        self.classes() & (Class::Unsettled.bit() | Class::Hole.bit()) == 0
+        self.classes() & (Class::Outstanding.bit() | Class::Hole.bit()) == 0
     }
 
     /// Returns `true` if both are equal but for the lease and the beginning of a batch.

@@ -62,8 +62,8 @@ impl<const N: usize> Leaves<N> {
     #[inline]
     pub fn is_misshapen(leaf: &Leaf, (tally, runs): (Tally, usize)) -> bool {
         let (now, dense) = (leaf.runs(), leaf.is_dense());
-        let settled = tally.has(Class::Unsettled) && !leaf.tally.has(Class::Unsettled);
-        now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || settled && dense
+        let became_done = tally.has(Class::Outstanding) && !leaf.tally.has(Class::Outstanding);
+        now > Self::RUNS && !dense || now < runs && now <= Self::RUNS / 4 || became_done && dense
     }
 
     /// Returns the extent to which neighbouring batches of a leaf may become one.
@@ -219,9 +219,9 @@ impl<const N: usize> Leaves<N> {
         self.list = List::None(edges);
     }
 
-    /// Passes what is settled at the front of a window of one leaf without holes, in one pass over its runs: nearly every
+    /// Passes what is done at the front of a window of one leaf without holes, in one pass over its runs: nearly every
     /// window is such a one. `None` for any other.
-    pub fn pass_settled(
+    pub fn pass_done(
         &mut self,
         start_offset: i64,
         f: impl FnMut(OffsetRange, Cell),
@@ -237,11 +237,11 @@ impl<const N: usize> Leaves<N> {
         if tally.has(Class::Hole) {
             return None;
         }
-        let unsettled = |edge: &Edge| edge.cell.classes() & Class::Unsettled.bit() != 0;
-        let Some(at) = edges.iter().position(unsettled) else {
+        let outstanding = |edge: &Edge| edge.cell.classes() & Class::Outstanding.bit() != 0;
+        let Some(at) = edges.iter().position(outstanding) else {
             let last = span.last;
             self.drop_one(f);
-            return Some(Front::Settled(last));
+            return Some(Front::Done(last));
         };
         let stop = edges[at].first;
         if at == 0 {

@@ -44,7 +44,7 @@ pub(super) enum List {
 #[derive(Clone, Debug)]
 pub(super) struct Many {
     pub groups: Vec<Group>,
-    /// The leaf last changed: members settle neighbouring records one after the other.
+    /// The leaf last changed: members acknowledge neighbouring records one after the other.
     pub hint: Spot,
 }
 

@@ -101,7 +101,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         };
         match sought {
             Sought::Available => leaves.find(from, Class::Available),
-            Sought::Unsettled => leaves.find(from, Class::Unsettled),
+            Sought::Outstanding => leaves.find(from, Class::Outstanding),
             Sought::BatchStart => leaves.find(from, Class::Start),
             Sought::Hole => leaves.first_hole(from),
         }
@@ -199,7 +199,7 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         }
     }
 
-    fn merge_settled_batches(&mut self, allowed: bool) {
+    fn merge_done_batches(&mut self, allowed: bool) {
         if !allowed || self.window.is_some() {
             self.window().leaves.merges = allowed;
         }
@@ -220,14 +220,14 @@ impl<const N: usize> InFlightStore for AdaptiveStore<N> {
         });
     }
 
-    fn pass_settled(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
+    fn pass_done(&mut self, start_offset: i64, limit: Option<i64>) -> Front {
         if limit.is_none()
             && let Some(window) = &mut self.window
         {
             let Window { leaves, counts, .. } = &mut **window;
-            // What is settled refers to no lease.
+            // What is done refers to no lease.
             let count = |range: OffsetRange, cell: Cell| uncount(counts, cell, range.len());
-            if let Some(front) = leaves.pass_settled(start_offset, count) {
+            if let Some(front) = leaves.pass_done(start_offset, count) {
                 return front;
             }
         }

@@ -10,7 +10,7 @@ pub(super) struct Edge {
     pub cell: Cell,
 }
 
-/// Permission for neighbouring batches to become one whose records are all equal, settled and terminal.
+/// Permission for neighbouring batches to become one whose records are all equal and done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merge {
     /// No: somebody wants to know where each began.

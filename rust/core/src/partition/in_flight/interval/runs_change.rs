@@ -154,7 +154,7 @@ fn is_whole_batch(edges: &[Edge], at: usize, merge: Merge) -> bool {
 }
 
 /// Joins what can be joined around the entries `from..=to`: parts of a run, and neighbouring batches whose records are all
-/// equal, settled and terminal, since nothing can happen to those any more.
+/// equal and done, since nothing can happen to those any more.
 ///
 /// ```text
 /// [aaa|aaa          a run in two entries                 →  [aaaaaa

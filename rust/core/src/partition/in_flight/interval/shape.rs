@@ -50,7 +50,7 @@ impl<const N: usize> Leaves<N> {
         let merge = self.merge(at);
         let Some(leaf) = self.get_mut(at) else { return };
         if leaf.is_dense() {
-            let done = !leaf.tally.has(Class::Unsettled);
+            let done = !leaf.tally.has(Class::Outstanding);
             if leaf.runs() > Self::RUNS / 4 && !done {
                 return;
             }

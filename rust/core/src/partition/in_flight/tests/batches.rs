@@ -9,7 +9,7 @@ fn an_empty_store_holds_nothing<S: InFlightStore>() {
     assert_eq!(store.run_in(range(i64::MIN, i64::MAX)), None);
     assert_eq!(store.runs().next(), None);
     assert_eq!(store.first_available(i64::MIN), None);
-    assert_eq!(store.first_unsettled(i64::MIN), None);
+    assert_eq!(store.first_outstanding(i64::MIN), None);
     assert_eq!(store.first_hole(5), 5);
     assert_eq!(store.batch_floor(i64::MAX), None);
     assert_eq!(store.batch_ceiling(i64::MIN), None);
@@ -88,7 +88,7 @@ fn an_update_shows_runs_clipped_and_in_order_and_changes_what_it_is_told_to<S: I
     );
 }
 
-fn only_settled_available_records_can_be_acquired_and_only_settled_terminal_ones_are_done<
+fn only_stable_available_records_can_be_acquired_and_only_stable_terminal_ones_are_done<
     S: InFlightStore,
 >() {
     let mut store = available::<S>(&[(0, 9)]);
@@ -97,11 +97,11 @@ fn only_settled_available_records_can_be_acquired_and_only_settled_terminal_ones
     set(&mut store, range(2, 3), Available, Phase::Pending);
     assert_eq!(store.first_available(0), Some(6));
     assert_eq!(store.first_available(8), Some(8));
-    assert_eq!(store.first_unsettled(0), Some(0));
+    assert_eq!(store.first_outstanding(0), Some(0));
     set(&mut store, range(0, 1), Acknowledged, Phase::Stable);
-    assert_eq!(store.first_unsettled(0), Some(2));
+    assert_eq!(store.first_outstanding(0), Some(2));
     set(&mut store, range(0, 9), Archived, Phase::Stable);
-    assert_eq!(store.first_unsettled(0), None);
+    assert_eq!(store.first_outstanding(0), None);
     assert_eq!(store.first_available(0), None);
     assert_eq!(store.counts(), [0, 0, 0, 0, 10]);
 }
@@ -156,7 +156,7 @@ over_both_stores! {
     a_run_never_crosses_the_beginning_of_a_batch
     a_batch_keeps_its_extent_however_its_records_change
     an_update_shows_runs_clipped_and_in_order_and_changes_what_it_is_told_to
-    only_settled_available_records_can_be_acquired_and_only_settled_terminal_ones_are_done
+    only_stable_available_records_can_be_acquired_and_only_stable_terminal_ones_are_done
     whole_batches_leave_at_the_front
     the_ends_of_the_offset_space_are_offsets_like_others
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Acknowledges the records and has it written.
-fn settle<S: InFlightStore>(store: &mut S, offsets: OffsetRange) {
+fn acknowledge<S: InFlightStore>(store: &mut S, offsets: OffsetRange) {
     update(store, offsets, |_| {
         Some(change(Acknowledged, Phase::Pending, LockChange::Keep))
     });
@@ -36,43 +36,43 @@ fn a_window_shredded_by_acknowledgements_takes_less_than_eight_bytes_a_record() 
     const RECORDS: i64 = 100_000;
     let mut alternate: IntervalStore = acquired(RECORDS / 500, 500);
     for offset in (1..RECORDS).step_by(2) {
-        settle(&mut alternate, range(offset, offset));
+        acknowledge(&mut alternate, range(offset, offset));
     }
     let bytes = bytes_a_record(&alternate, RECORDS);
     assert!(bytes <= 6.5, "{bytes}");
     for offset in (0..RECORDS).step_by(2) {
-        settle(&mut alternate, range(offset, offset));
+        acknowledge(&mut alternate, range(offset, offset));
     }
     let bytes = alternate.heap_bytes();
-    assert!(bytes <= 4_096, "{bytes} bytes are left when all is settled");
+    assert!(bytes <= 4_096, "{bytes} bytes are left when all is done");
     assert_eq!(ranges(&alternate), [(0, RECORDS - 1)]);
 
     let mut scattered: IntervalStore = acquired(RECORDS / 500, 500);
     // A step that has no common divisor with the number of records meets each once, in no order.
     for offset in (0..RECORDS / 2).map(|at| at * 61_803 % RECORDS) {
-        settle(&mut scattered, range(offset, offset));
+        acknowledge(&mut scattered, range(offset, offset));
     }
     let bytes = bytes_a_record(&scattered, RECORDS);
     assert!(bytes <= 8.0, "{bytes}");
 }
 
 #[test]
-fn after_a_poison_record_a_settled_stretch_takes_no_memory() {
+fn after_a_poison_record_a_stretch_that_is_done_takes_no_memory() {
     let mut store: IntervalStore = acquired(1, 500);
-    settle(&mut store, range(1, 499));
+    acknowledge(&mut store, range(1, 499));
     for batch in 1..20_000 {
         let batch = range(batch * 500, batch * 500 + 499);
         store.insert_batch(batch, Acquired, 1, Some(lock(MEMBER, 0, LOCK_MS)));
-        settle(&mut store, batch);
+        acknowledge(&mut store, batch);
     }
     store.check().unwrap();
-    assert_eq!(store.first_unsettled(0), Some(0));
+    assert_eq!(store.first_outstanding(0), Some(0));
     assert_eq!(store.counts(), [0, 1, 9_999_999, 0, 0]);
     let bytes = store.heap_bytes();
     assert!(bytes <= 1_024, "{bytes} bytes");
     let mut singly: IntervalStore = acquired(20_000, 1);
     for offset in 1..20_000 {
-        settle(&mut singly, range(offset, offset));
+        acknowledge(&mut singly, range(offset, offset));
     }
     singly.check().unwrap();
     // The leases have been given back but for the slab, of which the poison record keeps the first slot.
@@ -87,12 +87,12 @@ fn after_a_poison_record_a_settled_stretch_takes_no_memory() {
 #[test]
 fn batches_are_kept_apart_while_somebody_wants_to_know_where_each_began() {
     let mut store = IntervalStore::default();
-    store.merge_settled_batches(false);
+    store.merge_done_batches(false);
     for first in [0, 10, 20] {
         store.insert_batch(range(first, first + 9), Archived, 1, None);
     }
     assert_eq!(store.batch_floor(15), Some(range(10, 19)));
-    store.merge_settled_batches(true);
+    store.merge_done_batches(true);
     store.insert_batch(range(30, 39), Archived, 1, None);
     store.check().unwrap();
     assert_eq!(store.batch_floor(35).map(|batch| batch.last), Some(39));
@@ -125,7 +125,7 @@ fn large_counts_in_a_torn_window_are_kept() {
             runs > codes && runs < codes + RECORDS as usize * 40,
             "{runs}"
         );
-        settle(&mut store, range(0, RECORDS - 1));
+        acknowledge(&mut store, range(0, RECORDS - 1));
         store.check().unwrap();
         assert_eq!(store.counts(), [0, 0, RECORDS as u64, 0, 0]);
     }

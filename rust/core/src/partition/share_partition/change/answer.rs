@@ -61,9 +61,9 @@ impl RunChange for Answered<'_> {
                 _ => {}
             }
         }
-        let mut settled = StateCounts::default();
-        settled[to as usize] = records;
-        self.tally.settle(&settled);
+        let mut stable = StateCounts::default();
+        stable[to as usize] = records;
+        self.tally.count_stable(&stable);
     }
 }
 

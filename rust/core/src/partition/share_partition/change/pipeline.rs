@@ -173,7 +173,7 @@ impl<S: InFlightStore> SharePartition<S> {
         activity.count_at_limit(changes);
         if answer == KafkaCode::None {
             self.delivery_complete_count += changes.completed;
-            activity.count_settled(changes);
+            activity.count_stable(changes);
             if !changes.given_up.is_empty() {
                 self.give_up(core::mem::take(&mut changes.given_up));
             }
@@ -192,8 +192,8 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Counts changes that no refusal undoes any more.
-    pub(in crate::partition::share_partition) fn count_settled(&mut self, changes: &Changes) {
-        self.activity.make().count_settled(changes);
+    pub(in crate::partition::share_partition) fn count_stable(&mut self, changes: &Changes) {
+        self.activity.make().count_stable(changes);
     }
 }
 
@@ -206,10 +206,10 @@ impl Activity {
     }
 
     #[inline]
-    fn count_settled(&mut self, changes: &Changes) {
-        self.tally.settle(&changes.to);
+    fn count_stable(&mut self, changes: &Changes) {
+        self.tally.count_stable(&changes.to);
         let [.., acknowledged, _, archived] = changes.to;
-        // What was unsettled and is not terminal now still stops the start offset.
+        // What was outstanding and is not terminal now still stops the start offset.
         if acknowledged + archived > 0
             && self.front.is_known()
             && let Some(span) = changes.span()

@@ -174,7 +174,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let ranges = core::iter::once(range);
         self.pull(ranges, Holder::Anybody, trigger, &mut changes);
         self.count(&changes);
-        self.count_settled(&changes);
+        self.count_stable(&changes);
         changes
     }
 }

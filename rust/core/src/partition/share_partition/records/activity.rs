@@ -19,7 +19,7 @@ pub(in crate::partition::share_partition) struct Activity {
     pub members: Members,
     pub writes: PendingWrites,
     pub tally: Tally,
-    pub front: FirstUnsettled,
+    pub front: FirstOutstanding,
     pub occasional: OnDemand<Occasional>,
 }
 
@@ -38,17 +38,17 @@ impl Activity {
     }
 }
 
-/// The first unsettled offset, where that is known: as long as it stays so, nothing can advance the start offset.
+/// The first outstanding offset, where that is known: as long as it stays so, nothing can advance the start offset.
 #[derive(Clone, Debug)]
-pub(in crate::partition::share_partition) struct FirstUnsettled(i64);
+pub(in crate::partition::share_partition) struct FirstOutstanding(i64);
 
-impl Default for FirstUnsettled {
+impl Default for FirstOutstanding {
     fn default() -> Self {
         Self::UNKNOWN
     }
 }
 
-impl FirstUnsettled {
+impl FirstOutstanding {
     /// Value in place of the least offset of all, which is looked for each time.
     pub const UNKNOWN: Self = Self(i64::MIN);
 
@@ -64,7 +64,7 @@ impl FirstUnsettled {
     }
 }
 
-impl From<Option<i64>> for FirstUnsettled {
+impl From<Option<i64>> for FirstOutstanding {
     fn from(offset: Option<i64>) -> Self {
         offset.map_or(Self::UNKNOWN, Self)
     }

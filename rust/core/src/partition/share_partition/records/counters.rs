@@ -90,7 +90,7 @@ impl Tally {
 
     /// Counts records by the state that they changed to for good.
     #[inline]
-    pub fn settle(&mut self, to: &StateCounts) {
+    pub fn count_stable(&mut self, to: &StateCounts) {
         let [available, _, acknowledged, _, archived] = *to;
         self.acknowledge(acknowledged);
         if available + archived > 0 {

@@ -5,7 +5,7 @@ use crate::partition::in_flight::{Front, InFlightQuestions, InFlightStore};
 use crate::partition::share_partition::{AcquireRequest, SharePartition, Status};
 
 /// The part of the window that a new leader must read again (`SharePartition.persisterReadResultGapWindow`,
-/// KAFKA-18494): records there were handed out by the leader before and never settled, so the persister knows nothing of
+/// KAFKA-18494): records there were handed out by the leader before and never written, so the persister knows nothing of
 /// them. It counts only while `end_offset` is the end of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GapWindow {
@@ -55,17 +55,17 @@ impl<S: InFlightStore> SharePartition<S> {
     }
 
     /// Tells if nothing before `end` is left to deliver or to settle: no such record is held, available or unread, and no write is
-    /// under way. The start offset tells less: it stays where it is when records before settled ones are archived in memory
+    /// under way. The start offset tells less: it stays where it is when records before done ones are archived in memory
     /// alone (compaction, aborted transactions). Never of a share partition that is not active.
     ///
     /// If the log ends in a hole, `end` is the offset at which a read of it finds nothing more.
     #[must_use]
     pub fn settled_to(&self, end: i64) -> bool {
-        let unsettled = || self.store.first_unsettled(self.start_offset);
+        let outstanding = || self.store.first_outstanding(self.start_offset);
         self.status == Status::Active
             && self.writes_under_way() == 0
             && self.next_fetch_offset() >= end
-            && unsettled().is_none_or(|offset| offset >= end)
+            && outstanding().is_none_or(|offset| offset >= end)
     }
 
     /// As [`Self::settled_to`] the end of the window, everything that was read and acquired.
@@ -78,7 +78,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.settled_to(end)
     }
 
-    /// Length of the window in offsets. It is a span: settled records and holes inside count too.
+    /// Length of the window in offsets. It is a span: done records and holes inside count too.
     #[must_use]
     pub fn window_len(&self) -> u64 {
         if self.store.is_empty() {
@@ -114,7 +114,7 @@ impl<S: InFlightStore> SharePartition<S> {
     fn close_gap_window(&mut self) {
         if let Some(occasional) = self.occasional_mut() {
             occasional.gap_window = None;
-            self.store.merge_settled_batches(true);
+            self.store.merge_done_batches(true);
         }
     }
 
@@ -136,7 +136,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.unblock();
     }
 
-    /// Moves the start offset past everything settled at the front of the window, and drops the batches before it
+    /// Moves the start offset past everything done at the front of the window, and drops the batches before it
     /// (`SharePartition.maybeUpdateCachedStateAndOffsets`).
     ///
     /// What stops it: a record that is not terminal, also one below the start offset; a record whose write is under way; and
@@ -148,9 +148,9 @@ impl<S: InFlightStore> SharePartition<S> {
         let gap = self.gap_window().map(|gap| gap.gap_start_offset);
         let gap_batch = gap.and_then(|gap_start| self.store.batch_reaching(gap_start));
         let limit = gap_batch.map(|batch| batch.first);
-        let (stop, passed) = match self.store.pass_settled(self.start_offset, limit) {
+        let (stop, passed) = match self.store.pass_done(self.start_offset, limit) {
             Front::Empty => return,
-            Front::Settled(last) => {
+            Front::Done(last) => {
                 // The window is empty, and begins after its last offset. The start offset may be ahead already, when the
                 // log start has moved past the window; it never goes back (deliberate difference K1).
                 self.start_offset = self.start_offset.max(after_saturating(last));
@@ -181,7 +181,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.start_offset = self.start_offset.max(target);
     }
 
-    /// Empties a full window in which everything is settled and no write is under way.
+    /// Empties a full window in which everything is done and no write is under way.
     ///
     /// Records that are archived in memory alone (log start, compaction, a refused write whose locks ran out) bring no answer
     /// of the persister, so in a full window nothing would ever happen again (deliberate difference S6). A gap window goes
@@ -200,8 +200,8 @@ impl<S: InFlightStore> SharePartition<S> {
         if self.window_len() < locks || self.writes_under_way() > 0 {
             return;
         }
-        let settled = self.store.first_unsettled(cached.first).is_none();
-        if settled && !self.can_acquire() {
+        let all_done = self.store.first_outstanding(cached.first).is_none();
+        if all_done && !self.can_acquire() {
             self.close_gap_window();
             self.advance_start_offset();
         }

@@ -113,7 +113,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.activity.make().tally.acquire(acquisition.count);
         match acquired.get(before..).and_then(<[_]>::last) {
             Some(last) => self.read_gap_through(last.range.last),
-            // Only now: what was fetched may lie in a hole of a window that is otherwise settled.
+            // Only now: what was fetched may lie in a hole of a window that is otherwise done.
             None => self.acquired_nothing(request),
         }
         if let Some(aborted) = request.aborted {

@@ -5,7 +5,7 @@
 //! 2. [`SharePartition::initialize`] takes the answer. A state without a start offset waits for
 //!    [`SharePartition::resolve_start_offset`];
 //! 3. the state is checked whole; each of its batches becomes an in-flight batch, and holes between them are to be read again;
-//! 4. the start offset passes what is settled at the front.
+//! 4. the start offset passes what is done at the front.
 
 use crate::delivery::StateBatch;
 use crate::kafka_code::KafkaCode;
@@ -115,7 +115,7 @@ impl<S: InFlightStore> SharePartition<S> {
         let first_gap = first_gap(&read);
         if first_gap.is_some() {
             // Where batches begin shows while there are gaps to read again.
-            self.store.merge_settled_batches(false);
+            self.store.merge_done_batches(false);
         }
         for batch in &read.state_batches {
             let (Some(range), Some(state)) = (

@@ -65,7 +65,7 @@ impl<S: InFlightStore> SharePartition<S> {
         }
         let changes = changes.in_order();
         self.count(&changes);
-        self.count_settled(&changes);
+        self.count_stable(&changes);
         let records = changes.records;
         self.activity.make().tally.rest.make().lock_timeouts += records;
         self.queue_write(changes, WriteKind::Noted);

@@ -4,7 +4,7 @@
 //! 1. the start offset moves, and the records that it passes no longer count as complete;
 //! 2. gaps before it need not be read again;
 //! 3. available records below it are archived, in memory only. Acquired ones stay with their member;
-//! 4. where all that is in flight lies below it and is settled, the window is empty.
+//! 4. where all that is in flight lies below it and is done, the window is empty.
 
 use crate::offset::{OffsetRange, before};
 use crate::partition::in_flight::{InFlightQuestions, InFlightStore};
@@ -42,7 +42,7 @@ impl<S: InFlightStore> SharePartition<S> {
             self.activity.make().tally.rest.make().log_start_archived += changes.records;
         }
         if self.cached().is_none() {
-            // Settled batches below the start offset are over (deliberate difference L1).
+            // Done batches below the start offset are over (deliberate difference L1).
             self.advance_start_offset();
         }
         self.unblock();

@@ -38,7 +38,7 @@ fn cut(len: usize, hot: usize, march: March, fan_out: usize) -> usize {
 
 impl<V: RunValue, const N: usize> IntervalTree<V, N> {
     /// Descends to the leaf with the first run that holds or lies after `offset`, or else to the last leaf, and
-    /// remembers the way for [`Self::settle`].
+    /// remembers the way for [`Self::rebalance`].
     pub(super) fn seek(&mut self, offset: i64) -> Option<u32> {
         let mut node = self.root?;
         for step in &mut self.path {
@@ -72,7 +72,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
 
     /// Puts the tree in order after an edit of the leaf that [`Self::seek`] found last: it held `before` runs, and its
     /// newest run is the one at `at`.
-    pub(super) fn settle(&mut self, leaf: u32, before: usize, at: usize) {
+    pub(super) fn rebalance(&mut self, leaf: u32, before: usize, at: usize) {
         let len = self.leaves.get(leaf).len();
         let march = if len > before {
             self.march(leaf, at)
@@ -117,7 +117,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             }
             (node, before) = (parent, siblings);
         }
-        self.settle_root(node, hot, march);
+        self.rebalance_root(node, hot, march);
     }
 
     /// Compares the newest run with the one that was new before it, which lies at most two runs away on a march.
@@ -139,7 +139,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
         }
     }
 
-    fn settle_root(&mut self, node: u32, hot: usize, march: March) {
+    fn rebalance_root(&mut self, node: u32, hot: usize, march: March) {
         let level = self.height;
         let len = self.count(level, node);
         if len > N {

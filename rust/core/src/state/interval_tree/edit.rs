@@ -1,4 +1,4 @@
-//! Changes. Each walks leaf by leaf, works on the packed runs of one leaf, settles the tree and descends again.
+//! Changes. Each walks leaf by leaf, works on the packed runs of one leaf, rebalances the tree and descends again.
 
 use super::IntervalTree;
 use super::node::{beginning, reaching, reserve, touching};
@@ -207,7 +207,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
                 self.newest = run.range.first;
             }
         } else {
-            self.settle(leaf, len, at);
+            self.rebalance(leaf, len, at);
         }
         if to_prev {
             self.join_at(run.range.first);
@@ -276,7 +276,7 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
                 let left = removed.first().and_then(|run| left_of(*run, range));
                 let right = removed.last().and_then(|run| right_of(*run, range));
                 replace(runs, (from, to), left.into_iter().chain(right), N);
-                self.settle(leaf, len, from);
+                self.rebalance(leaf, len, from);
             }
             next = if span.last < range.last {
                 after(span.last)
@@ -298,13 +298,13 @@ impl<V: RunValue, const N: usize> IntervalTree<V, N> {
             let runs = self.leaves.get_mut(leaf);
             let (len, at) = (runs.len(), reaching(runs, boundary));
             runs.remove(at);
-            self.settle(leaf, len, at);
+            self.rebalance(leaf, len, at);
         }
         if let Some(leaf) = self.seek(left.range.last) {
             let runs = self.leaves.get_mut(leaf);
             let (len, at) = (runs.len(), reaching(runs, left.range.last));
             runs[at].range.last = right.range.last;
-            self.settle(leaf, len, at);
+            self.rebalance(leaf, len, at);
         }
     }
 }

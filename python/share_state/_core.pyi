@@ -149,7 +149,7 @@ class GroupConfig:
         dead_letter_queue_topic: `errors.deadletterqueue.topic.name` (KIP-1191); none when empty.
         max_lock_timeouts_per_call: the most acquisition locks that run out in one call, of whichever method, 1 to 2**32 - 1; `None`
             for all that are due. It bounds the time of a call where many locks end together: some 100 ns a lock. Those left over
-            hold until the next call, and can be settled until then. Kafka has no such setting: its timer ends each lock by itself.
+            hold until the next call, and can be acknowledged until then. Kafka has no such setting: its timer ends each lock by itself.
 
     Raises:
         ConfigError: a number is out of its range, or a text is not one of these; `field` is the argument.
@@ -1064,7 +1064,7 @@ class SharePartitions:
     def poll_timeout(self) -> int | None:
         """Return the time to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
 
-        It may be early, where a lock was renewed or its records settled, never late.
+        It may be early, where a lock was renewed or its records acknowledged, never late.
         """
     def handle_timeout(self, *, now_ms: LockMs) -> int:
         """Let due locks run out in all share partitions (Kafka: `SharePartition.releaseAcquisitionLockOnTimeout`). Share partitions
@@ -1723,7 +1723,7 @@ class StateStore:
         """
     def log_truncated(self, topic_id: TopicIdLike, partition: int, offset: int, *, wall_ms: WallMs | None = None) -> int:
         """Forget the offsets from `offset` on in every state of a topic partition whose log was cut: they are those of other
-        records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
+        records now. Not Kafka's, which keeps what was terminal. The state epochs rise, so leaders of the old states are fenced.
 
         Args:
             topic_id: the topic.

@@ -24,7 +24,7 @@ use crate::errors;
 ///     dead_letter_queue_topic: `errors.deadletterqueue.topic.name` (KIP-1191); none when empty.
 ///     max_lock_timeouts_per_call: the most acquisition locks that run out in one call, of whichever method, 1 to 2**32 - 1; `None`
 ///         for all that are due. It bounds the time of a call where many locks end together: some 100 ns a lock. Those left over
-///         hold until the next call, and can be settled until then. Kafka has no such setting: its timer ends each lock by itself.
+///         hold until the next call, and can be acknowledged until then. Kafka has no such setting: its timer ends each lock by itself.
 ///
 /// Raises:
 ///     ConfigError: a number is out of its range, or a text is not one of these; `field` is the argument.

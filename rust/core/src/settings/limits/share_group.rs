@@ -35,7 +35,7 @@ pub struct ShareGroupConfig {
     /// Set if `errors.deadletterqueue.topic.name` is set (KIP-1191).
     pub dead_letter_queue: bool,
     /// The most acquisition locks that run out in one call, of whichever verb; `u32::MAX` for all that are due. It bounds the
-    /// time of a call where many locks end together. Those left over hold until the next call, and can be settled until then.
+    /// time of a call where many locks end together. Those left over hold until the next call, and can be acknowledged until then.
     /// Kafka has no such setting: its timer ends each lock by itself.
     pub max_lock_timeouts_per_call: u32,
 }

@@ -112,7 +112,7 @@ pub static BROKER_PROPERTIES: [Property; 26] = [
     ),
     Property::int(
         PURGE_INTERVAL_REQUESTS,
-        "After how many settled requests the waiting share fetches are cleared of them.",
+        "After how many completed requests the waiting share fetches are cleared of them.",
     ),
     Property::text(
         "errors.deadletterqueue.auto.create.topics.enable",

@@ -1,6 +1,6 @@
 //! Forgets offsets when the log of a topic partition is cut: an unclean election, a cluster restored from a backup.
 //!
-//! Not Kafka's: there what was settled stays settled, and a new record at such an offset is never delivered. Who calls this
+//! Not Kafka's: there what was terminal stays terminal, and a new record at such an offset is never delivered. Who calls this
 //! wants every record delivered at least once.
 
 use super::ShareCoordinator;

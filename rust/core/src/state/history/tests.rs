@@ -127,9 +127,9 @@ fn what_became_of_records_is_told_by_the_state_they_came_into() {
 #[test]
 fn a_start_offset_that_moves_passes_known_and_unknown_records() {
     let first = snapshot((0, 1, 0), 3, &[]);
-    let settled = update(3, &[(3, 4, 2, 1), (8, 8, 0, 1)]);
+    let known = update(3, &[(3, 4, 2, 1), (8, 8, 0, 1)]);
     assert_eq!(
-        last_rows(&[first.clone(), settled.clone(), update(7, &[(6, 9, 4, 1)])]),
+        last_rows(&[first.clone(), known.clone(), update(7, &[(6, 9, 4, 1)])]),
         [
             "3-4 2x1>- passed",
             "5-6 ->- passed",
@@ -139,7 +139,7 @@ fn a_start_offset_that_moves_passes_known_and_unknown_records() {
         ]
     );
     assert_eq!(
-        last_rows(&[first.clone(), settled, update(1, &[])]),
+        last_rows(&[first.clone(), known, update(1, &[])]),
         ["1-2 ->- start_offset_went_back"]
     );
     assert_eq!(

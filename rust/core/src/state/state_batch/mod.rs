@@ -1,6 +1,6 @@
 //! A persisted stretch of records in one state, and how such stretches merge.
 //!
-//! Overlaps are settled offset by offset: the higher delivery count wins, then the higher state id (Kafka:
+//! Overlaps are merged offset by offset: the higher delivery count wins, then the higher state id (Kafka:
 //! `PersisterStateBatchCombiner`). A merge is therefore a maximum: commutative, associative and idempotent, and neither
 //! order nor recency matters. [`StateBatches`] keeps the result as ordered, disjoint runs without equal neighbours,
 //! which is the form that Kafka writes since 4.4 (KAFKA-20691); lists of older brokers with equal neighbours read the same.

@@ -74,7 +74,7 @@ fn merges_resolve_to_the_higher_count_then_the_higher_state() {
             -1,
             vec![b(0, 10, 0, 1)],
         ),
-        // A settled state with a lower count than what is stored is lost.
+        // A terminal state with a lower count than what is stored is lost.
         (
             vec![b(100, 109, 0, 3)],
             vec![b(100, 109, 2, 2)],

@@ -200,7 +200,7 @@ fn epochs(groups: &ShareGroups) -> BTreeMap<String, i32> {
 }
 
 /// Everybody is heard until nothing changes: two rounds are enough.
-fn settle(owner: &mut Owner) {
+fn calm_down(owner: &mut Owner) {
     for _ in 0..2 {
         owner.wait(1_000);
         for group in GROUPS {
@@ -217,10 +217,10 @@ fn settle(owner: &mut Owner) {
 }
 
 /// Everything that has state and is subscribed to is consumed by somebody, and everybody knows what it is to consume.
-fn check_settled(owner: &mut Owner) -> Result<(), TestCaseError> {
-    settle(owner);
+fn check_calm(owner: &mut Owner) -> Result<(), TestCaseError> {
+    calm_down(owner);
     let records = owner.log.len();
-    settle(owner);
+    calm_down(owner);
     prop_assert_eq!(
         owner.log.len(),
         records,
@@ -269,6 +269,6 @@ proptest! {
             take(&mut owner, step);
             check(&owner, &before)?;
         }
-        check_settled(&mut owner)?;
+        check_calm(&mut owner)?;
     }
 }

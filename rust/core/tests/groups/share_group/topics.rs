@@ -222,7 +222,7 @@ fn a_topic_that_changed_moves_the_group_on_once() {
 }
 
 #[test]
-fn states_that_went_while_the_group_was_settled_are_missed() {
+fn states_that_went_while_the_group_was_calm_are_missed() {
     let mut owner = Owner::with_broker(&[("group.share.assignment.interval.ms", 0)]);
     owner.topics(&[("orders", 2)]);
     owner.join("a", &["orders"]);

@@ -12,7 +12,7 @@ use crate::partition::engine::each;
 impl SharePartitions {
     /// Return the time to call `handle_timeout` next, in ms on the caller's monotonic clock; `None` when no lock runs.
     ///
-    /// It may be early, where a lock was renewed or its records settled, never late.
+    /// It may be early, where a lock was renewed or its records acknowledged, never late.
     fn poll_timeout(&self, py: Python<'_>) -> Option<i64> {
         py.detach(|| self.agenda.next_deadline())
             .map(|deadline| deadline.0)

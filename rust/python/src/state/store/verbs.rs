@@ -174,7 +174,7 @@ impl StateStore {
     }
 
     /// Forget the offsets from `offset` on in every state of a topic partition whose log was cut: they are those of other
-    /// records now. Not Kafka's, which keeps what was settled. The state epochs rise, so leaders of the old states are fenced.
+    /// records now. Not Kafka's, which keeps what was terminal. The state epochs rise, so leaders of the old states are fenced.
     ///
     /// Args:
     ///     topic_id: the topic.

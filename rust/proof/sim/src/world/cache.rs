@@ -23,7 +23,7 @@ impl<S: InFlightStore> World<S> {
         part: usize,
         member: &str,
     ) -> Result<(Vec<AcquiredRange>, bool), String> {
-        let lags = !self.is_settling && self.chance.once_in(4);
+        let lags = !self.is_calm && self.chance.once_in(4);
         let leaves_out = self.is(Broken::LeavesOut);
         let read_committed = self.plan.read_committed;
         let own = &mut self.brokers[broker];

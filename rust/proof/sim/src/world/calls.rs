@@ -24,7 +24,7 @@ impl<S: InFlightStore> World<S> {
             return;
         };
         call.tries += 1;
-        if call.tries < TRIES || self.is_settling {
+        if call.tries < TRIES || self.is_calm {
             if call.tries == 1 {
                 call.tries += u32::try_from(self.chance.within(0, 2)).unwrap_or(0);
             }

@@ -129,7 +129,7 @@ pub enum What {
         beaten: Beaten,
     },
     GroupsEnd,
-    Settle,
+    Calm,
     Drain,
 }
 
@@ -162,7 +162,7 @@ impl What {
             Self::Maintain => 23,
             Self::Misfortune => 24,
             Self::ResetNow { .. } => 25,
-            Self::Settle => 26,
+            Self::Calm => 26,
             Self::Drain => 27,
             Self::Beat { .. } => 28,
             Self::AtGroups(_) => 29,

@@ -98,7 +98,7 @@ impl<S: InFlightStore> World<S> {
         part: usize,
         call: impl FnOnce(&mut Led<S>, &mut AtOnce<'_>) -> T,
     ) -> Option<T> {
-        let loses = if self.is_settling {
+        let loses = if self.is_calm {
             0
         } else {
             self.plan.rate(Fault::Lost)

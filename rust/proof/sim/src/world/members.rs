@@ -256,11 +256,7 @@ impl<S: InFlightStore> World<S> {
             Told::Records { given, serial, .. } => {
                 self.take(member, &given, serial, times);
                 self.advance(member);
-                let longest = if self.is_settling {
-                    MS
-                } else {
-                    self.plan.work_us
-                };
+                let longest = if self.is_calm { MS } else { self.plan.work_us };
                 let mut work = self.chance.within(0, longest);
                 if !given.is_empty() && self.hit(Fault::Stall) {
                     work = self.plan.lock_ms * MS * self.chance.within(10, 30) / 10;

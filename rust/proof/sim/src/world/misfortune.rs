@@ -17,7 +17,7 @@ const LONGEST_STEP: i64 = 40 * MS;
 
 impl<S: InFlightStore> World<S> {
     pub(super) fn misfortune(&mut self) {
-        if self.is_settling {
+        if self.is_calm {
             return;
         }
         let mut possible = Vec::new();
@@ -124,7 +124,7 @@ impl<S: InFlightStore> World<S> {
         let is_empty = self.members.iter().all(|member| !member.is_alive);
         if is_empty && self.store.open.is_some() && self.store.trouble == Trouble::None {
             self.reset();
-        } else if tries < 10 && !self.is_settling {
+        } else if tries < 10 && !self.is_calm {
             self.later(100 * MS, What::ResetNow { tries: tries + 1 });
             return;
         }

@@ -4,6 +4,7 @@ mod asks;
 mod brokers;
 mod cache;
 mod calls;
+mod calm;
 mod engine;
 mod events;
 mod fetches;
@@ -12,7 +13,6 @@ mod inline;
 mod members;
 mod misfortune;
 mod network;
-mod settling;
 mod store;
 mod store_starts;
 mod types;
@@ -44,8 +44,8 @@ const GROUP: &str = "g";
 /// A world that does not end by then has failed.
 const MOST_STEPS: u64 = 400_000;
 
-/// Longest time that the world takes to settle, beside the time in which faults came: microseconds.
-const SETTLING: i64 = 60_000 * MS;
+/// Longest time that the world takes to be done once it is calm, beside the time in which faults came: microseconds.
+const CALM: i64 = 60_000 * MS;
 
 /// Outcome of a world.
 #[derive(Debug, Default)]
@@ -90,8 +90,8 @@ pub struct World<S> {
     recorder: Recorder,
     /// The highest leader epoch that was shown of each share partition.
     shown: Vec<i32>,
-    is_settling: bool,
-    settling_since: i64,
+    is_calm: bool,
+    calm_since: i64,
     is_resetting: bool,
     is_draining: bool,
     is_over: bool,
@@ -123,8 +123,8 @@ impl<S: InFlightStore> World<S> {
             given_up: BTreeSet::new(),
             recorder: Recorder::default(),
             shown: vec![0; plan.partitions],
-            is_settling: false,
-            settling_since: 0,
+            is_calm: false,
+            calm_since: 0,
             is_resetting: false,
             is_draining: false,
             is_over: false,
@@ -166,7 +166,7 @@ impl<S: InFlightStore> World<S> {
             self.later(at, What::Misfortune);
         }
         self.later(faulty / 3, What::Maintain);
-        self.later(faulty, What::Settle);
+        self.later(faulty, What::Calm);
     }
 
     /// Plays it to its end, and checks what the members saw.
@@ -189,7 +189,7 @@ impl<S: InFlightStore> World<S> {
         let settings = Settings {
             delivery_limit: self.plan.limit.into(),
             skew: self.skew_us() * 1_000,
-            within: (self.plan.faulty_us + SETTLING / 2) / MS * MILLI,
+            within: (self.plan.faulty_us + CALM / 2) / MS * MILLI,
         };
         let history = self.recorder.finish();
         let report = check(&history, &settings);
@@ -264,7 +264,7 @@ impl<S: InFlightStore> World<S> {
     /// Returns true if a fault comes now, of those that come by chance.
     fn hit(&mut self, fault: Fault) -> bool {
         let rate = self.plan.rate(fault);
-        let comes = !self.is_settling && rate > 0 && self.chance.hit(rate);
+        let comes = !self.is_calm && rate > 0 && self.chance.hit(rate);
         if comes {
             self.came(fault);
         }
@@ -323,7 +323,7 @@ impl<S: InFlightStore> World<S> {
             What::AtGroups(beat) => self.at_groups(&beat),
             What::Beaten { member, beaten } => self.beaten(member, beaten),
             What::GroupsEnd => self.groups_end(),
-            What::Settle => self.settle(),
+            What::Calm => self.calm(),
             What::Drain => self.drain(),
         }
     }

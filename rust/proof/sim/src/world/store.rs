@@ -313,7 +313,7 @@ impl<S: InFlightStore> World<S> {
                 }
             }
         }
-        if !self.is_settling {
+        if !self.is_calm {
             let wait = self.plan.faulty_us / 4;
             self.later(wait, What::Maintain);
         }

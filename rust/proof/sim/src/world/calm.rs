@@ -7,7 +7,7 @@ use share_state_core::in_flight::InFlightStore;
 use share_state_core::share_partition::{SharePartition, Status};
 
 use super::events::What;
-use super::{SETTLING, World};
+use super::{CALM, World};
 use crate::data_log::DataLog;
 use crate::fault::Fault;
 use crate::plan::MS;
@@ -69,9 +69,9 @@ impl<S: InFlightStore> World<S> {
     }
 
     /// The faults stop.
-    pub(super) fn settle(&mut self) {
-        self.is_settling = true;
-        self.settling_since = self.now;
+    pub(super) fn calm(&mut self) {
+        self.is_calm = true;
+        self.calm_since = self.now;
         self.is_resetting = false;
         if self.store.open.is_some() {
             self.store.disk.set_fault(None);
@@ -127,7 +127,7 @@ impl<S: InFlightStore> World<S> {
             && !self.logs.iter().any(DataLog::is_open)
             && (0..self.plan.partitions).all(has_ended)
             && self.group_agrees();
-        let is_late = self.now - self.settling_since > SETTLING;
+        let is_late = self.now - self.calm_since > CALM;
         if drained && !self.is_draining {
             // What was answered last is on its way.
             self.is_draining = true;
@@ -167,7 +167,7 @@ impl<S: InFlightStore> World<S> {
                 })
                 .collect();
             self.find(format!(
-                "settled: the group agrees: {}, logs {ends:?} end, and the share partitions are at {starts:?}",
+                "calm: the group agrees: {}, logs {ends:?} end, and the share partitions are at {starts:?}",
                 self.group_agrees()
             ));
         }

@@ -84,7 +84,7 @@ fn compare_states(kafka: &State, ours: &State, points: &mut Vec<Point>) {
         let fetched = kafka
             .gap
             .is_none_or(|gap| gap >= start || all_cached(&kafka.runs, gap.max(low), start));
-        if !(settled(&kafka.runs, low, start) && settled(&ours.runs, low, start) && fetched) {
+        if !(all_done(&kafka.runs, low, start) && all_done(&ours.runs, low, start) && fetched) {
             points.push(point("start offset", kafka.start, ours.start));
         }
     }
@@ -151,9 +151,9 @@ pub fn show(run: &Run) -> String {
     text
 }
 
-fn settled(runs: &[Run], first: i64, end: i64) -> bool {
+fn all_done(runs: &[Run], first: i64, end: i64) -> bool {
     runs.iter()
-        .all(|run| run.settled() || run.last < first || run.first >= end)
+        .all(|run| run.done() || run.last < first || run.first >= end)
 }
 
 fn all_cached(runs: &[Run], first: i64, end: i64) -> bool {

@@ -56,7 +56,7 @@ impl Run {
 
     /// Terminal, with no write under way.
     #[must_use]
-    pub const fn settled(&self) -> bool {
+    pub const fn done(&self) -> bool {
         self.terminal() && !self.pending
     }
 

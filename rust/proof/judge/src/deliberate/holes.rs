@@ -64,8 +64,8 @@ pub(super) fn h1_range_begins_in_hole(case: &Case<'_>) -> bool {
 }
 
 /// Both refuse an acknowledgement of what is not in flight. Kafka's code says that the batch it found does not reach so far; it
-/// found one that is settled and below our start offset, which we have forgotten.
-pub(super) fn l1_settled_batches_linger(case: &Case<'_>) -> bool {
+/// found one that is done and below our start offset, which we have forgotten.
+pub(super) fn l1_done_batches_linger(case: &Case<'_>) -> bool {
     let state = &case.around.kafka_before;
     case.only("answer")
         && case.kafka.answered == Answered::Code(KafkaCode::InvalidRequest.code())
@@ -75,7 +75,7 @@ pub(super) fn l1_settled_batches_linger(case: &Case<'_>) -> bool {
                 let from = r.first.max(state.start);
                 let floor = state.runs.iter().rev().find(|run| run.first <= from);
                 floor.is_some_and(|run| {
-                    run.settled() && run.last < r.last && run.last < case.around.ours_before.start
+                    run.done() && run.last < r.last && run.last < case.around.ours_before.start
                 }) && !case
                     .around
                     .ours_before
@@ -86,9 +86,9 @@ pub(super) fn l1_settled_batches_linger(case: &Case<'_>) -> bool {
         })
 }
 
-/// A range begins in a hole. Kafka finds a batch before it, which is settled and below our start offset, and passes over the hole;
+/// A range begins in a hole. Kafka finds a batch before it, which is done and below our start offset, and passes over the hole;
 /// with us nothing is in flight at or before the range.
-pub(super) fn l1_hole_behind_a_settled_batch(case: &Case<'_>) -> bool {
+pub(super) fn l1_hole_behind_a_done_batch(case: &Case<'_>) -> bool {
     let (theirs, ours) = (&case.around.kafka_before, &case.around.ours_before);
     let Verb::Acknowledge { member, ranges, .. } = &case.op.verb else {
         return false;
@@ -103,7 +103,7 @@ pub(super) fn l1_hole_behind_a_settled_batch(case: &Case<'_>) -> bool {
         && ranges.iter().any(|r| {
             let floor = theirs.runs.iter().rev().find(|run| run.first <= r.first);
             let next = ours.runs.first();
-            floor.is_some_and(|run| run.settled() && run.last < ours.start)
+            floor.is_some_and(|run| run.done() && run.last < ours.start)
                 && r.first >= ours.start
                 && next.is_some_and(|run| {
                     r.first < run.first && run.first <= r.last && run.member == *member
@@ -111,15 +111,15 @@ pub(super) fn l1_hole_behind_a_settled_batch(case: &Case<'_>) -> bool {
         })
 }
 
-/// Settled batches below the start offset make Kafka's window one offset long; ours is empty.
-pub(super) fn l1_window_of_settled_batches(case: &Case<'_>) -> bool {
+/// Done batches below the start offset make Kafka's window one offset long; ours is empty.
+pub(super) fn l1_window_of_done_batches(case: &Case<'_>) -> bool {
     let theirs = &case.around.kafka_before;
     matches!(case.op.verb, Verb::Acquire { .. } | Verb::CanAcquire)
         && !theirs.runs.is_empty()
         && theirs
             .runs
             .iter()
-            .all(|run| run.settled() && run.last < theirs.start)
+            .all(|run| run.done() && run.last < theirs.start)
         && case.around.ours_before.runs.is_empty()
         && theirs.start == case.around.ours_before.start
 }

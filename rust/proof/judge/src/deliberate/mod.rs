@@ -113,11 +113,7 @@ pub const RULES: &[Rule] = &[
         "the persister's answer at a hole",
         holes::n1_hole_at_start_offset,
     ),
-    rule(
-        "S6",
-        "a full window is settled",
-        window::s6_full_window_settled,
-    ),
+    rule("S6", "a full window is done", window::s6_full_window_done),
     rule("S7", "a gap read in vain", window::s7_gap_read_in_vain),
     rule("F1", "a gap after the mark", holes::f1_gap_after_the_mark),
     rule(
@@ -125,20 +121,16 @@ pub const RULES: &[Rule] = &[
         "a range begins in a hole",
         holes::h1_range_begins_in_hole,
     ),
+    rule("L1", "a done batch is found", holes::l1_done_batches_linger),
     rule(
         "L1",
-        "a settled batch is found",
-        holes::l1_settled_batches_linger,
+        "a hole after a done batch",
+        holes::l1_hole_behind_a_done_batch,
     ),
     rule(
         "L1",
-        "a hole after a settled batch",
-        holes::l1_hole_behind_a_settled_batch,
-    ),
-    rule(
-        "L1",
-        "a window of settled batches",
-        holes::l1_window_of_settled_batches,
+        "a window of done batches",
+        holes::l1_window_of_done_batches,
     ),
     rule(
         "S8",
@@ -204,7 +196,7 @@ impl Case<'_> {
     }
 
     /// Returns true if the states afterwards differ nowhere but where `allowed` says so: Kafka's run and ours, `None` where
-    /// nothing is cached or all is settled below the higher start offset.
+    /// nothing is cached or all is done below the higher start offset.
     fn differs_only(&self, allowed: impl Fn(Option<&Run>, Option<&Run>) -> bool) -> bool {
         let start = self.around.kafka.start.max(self.around.ours.start);
         let theirs = from_start(&self.around.kafka.runs, start);

@@ -148,11 +148,11 @@ fn h1_needs_a_batch_before_the_hole_that_the_member_does_not_hold() {
 }
 
 #[test]
-fn l1_needs_a_settled_batch_below_our_start_offset() {
-    for (settled, expected) in [(2, Some("L1")), (0, None)] {
-        let states = (state(28, &[run(14, 23, settled, 0)]), state(28, &[]));
+fn l1_needs_a_done_batch_below_our_start_offset() {
+    for (done, expected) in [(2, Some("L1")), (0, None)] {
+        let states = (state(28, &[run(14, 23, done, 0)]), state(28, &[]));
         let acknowledged = class(acknowledge(30, 38), states, code(42), code(121));
-        assert_eq!(acknowledged, expected, "state {settled}");
+        assert_eq!(acknowledged, expected, "state {done}");
     }
 }
 

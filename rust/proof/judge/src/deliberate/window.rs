@@ -31,7 +31,7 @@ pub(super) fn k2_available_below_start_offset(case: &Case<'_>) -> bool {
         && case.points[0].what == "in-flight state"
         && case.differs_only(|theirs, ours| {
             theirs.is_some_and(|run| run.state == 0 && run.first < case.around.kafka.start)
-                && ours.is_none_or(Run::settled)
+                && ours.is_none_or(Run::done)
         })
 }
 
@@ -124,13 +124,13 @@ pub(super) fn k7_aborted_batch_throws(case: &Case<'_>) -> bool {
         })
 }
 
-/// All in a full window is settled: with us the start offset has passed it.
-pub(super) fn s6_full_window_settled(case: &Case<'_>) -> bool {
+/// All in a full window is done: with us the start offset has passed it.
+pub(super) fn s6_full_window_done(case: &Case<'_>) -> bool {
     let theirs = &case.around.kafka_before;
     let full = theirs.end - theirs.start + 1 >= i64::from(case.limits.max_locks);
     let emptied = |ours: &State| ours.runs.is_empty() && ours.start > theirs.end;
     full && !theirs.runs.is_empty()
-        && theirs.runs.iter().all(Run::settled)
+        && theirs.runs.iter().all(Run::done)
         && (emptied(&case.around.ours_before) || emptied(&case.around.ours))
 }
 

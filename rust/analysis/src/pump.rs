@@ -100,7 +100,7 @@ impl Sink {
 
     fn push(&mut self, row: &impl Row) {
         self.columns.push(row);
-        self.settle();
+        self.close_if_full();
     }
 
     fn push_all(&mut self, rows: &mut Vec<impl Row>) {
@@ -109,7 +109,7 @@ impl Sink {
         }
     }
 
-    fn settle(&mut self) {
+    fn close_if_full(&mut self) {
         if self.columns.rows() >= ROWS || self.columns.bytes() >= BYTES {
             self.full.push(self.columns.take());
         }

@@ -105,8 +105,8 @@ fn oldest_unsettled(batches: &[StateBatch], start_offset: i64) -> Option<i64> {
         if batch.last_offset < position {
             continue;
         }
-        let settled = is_settled(batch.delivery_state);
-        if batch.first_offset > position || !settled {
+        let terminal = is_terminal(batch.delivery_state);
+        if batch.first_offset > position || !terminal {
             return Some(position);
         }
         position = after(batch.last_offset)?;
@@ -115,7 +115,7 @@ fn oldest_unsettled(batches: &[StateBatch], start_offset: i64) -> Option<i64> {
 }
 
 /// Returns `true` if no record of a delivery state comes back.
-pub(crate) fn is_settled(delivery_state: i8) -> bool {
+pub(crate) fn is_terminal(delivery_state: i8) -> bool {
     RecordState::from_id(delivery_state).is_some_and(RecordState::is_terminal)
 }
 

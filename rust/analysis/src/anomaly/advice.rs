@@ -19,7 +19,7 @@ impl AnomalyKind {
                 "Compare the group's lock duration (share.record.lock.duration.ms) with the time that members take first: if they \
                  take longer, raise it, let them take fewer records at a time (max.poll.records), or renew the lock (KIP-1222). \
                  Their own logs may tell whether they accepted the record too late (INVALID_RECORD_STATE); if not, read the record. \
-                 Where the lock duration is not given, give it (record_lock_duration_ms): it settles more of these."
+                 Where the lock duration is not given, give it (record_lock_duration_ms): it decides more of these."
             }
             Self::ArchiveBurst => {
                 "Look at what the members depend on (a database, a service) at that time rather than at single records, and \

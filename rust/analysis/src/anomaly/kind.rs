@@ -48,7 +48,7 @@ pub enum AnomalyKind {
     EpochWentBack,
     /// A snapshot takes back what was written of records, or no longer tells of them.
     StateWentBack,
-    /// The delivery complete count is less than the records that are settled.
+    /// The delivery complete count is less than the records that are terminal.
     CountDisagrees,
     /// Offsets of which nothing was ever written, though later ones are long known.
     Gap,

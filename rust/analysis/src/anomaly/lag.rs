@@ -114,7 +114,7 @@ impl Lag {
     }
 }
 
-/// Tells if a measurement after the last change found nothing that is not settled.
+/// Tells if a measurement after the last change found nothing that is not terminal.
 pub(super) fn is_none_left(samples: &[Sample], standing: &Standing, since: At) -> bool {
     let last = samples.last();
     last.is_some_and(|last| {

@@ -142,10 +142,10 @@ impl Life {
         let mut lag = self.lag;
         lag.measure(on, samples, &self.standing, self.at, None, out);
         // Another record may hold it by now.
-        let is_settled = lag::is_none_left(samples, &self.standing, self.at);
+        let is_none_left = lag::is_none_left(samples, &self.standing, self.at);
         let held = self
             .after
-            .filter(|_| !is_settled)
+            .filter(|_| !is_none_left)
             .and_then(|after| self.held(self.standing.start_offset, after));
         let until = held.is_none().then_some(self.at.timestamp);
         let stuck = self.stuck.as_deref().cloned();
@@ -171,7 +171,7 @@ impl Life {
             let found = self.found(AnomalyKind::DeletedTopic, Severity::Warning, evidence);
             on.tell(found, out);
         }
-        if !is_settled && self.unknown_are_counted() != Some(Ordering::Equal) {
+        if !is_none_left && self.unknown_are_counted() != Some(Ordering::Equal) {
             self.gaps(on, end, all);
         }
     }
@@ -213,7 +213,7 @@ impl Life {
         self.stuck = self.held(start, after).map(Box::new);
     }
 
-    /// Compares the count with what is settled: it is at least that.
+    /// Compares the count with what is terminal: it is at least that.
     ///
     /// It may be more: what a leader archives without a write (aborted transactions, markers) counts too.
     fn delivery_complete_count(&mut self, on: Context<'_>, out: &mut Vec<Anomaly>) {
@@ -223,9 +223,9 @@ impl Life {
             snapshot_offset,
             ..
         } = self.standing;
-        let settled = self.window.settled();
+        let terminal = self.window.terminal();
         let is_unknown = count < 0 || start_offset < 0 || snapshot_offset.is_none();
-        if is_unknown || u128::try_from(count).is_ok_and(|count| count >= settled) {
+        if is_unknown || u128::try_from(count).is_ok_and(|count| count >= terminal) {
             let until = Some(self.at.timestamp);
             on.tell_open(AnomalyKind::CountDisagrees, self.count.take(), until, out);
             self.disagreeing = 0;
@@ -237,7 +237,7 @@ impl Life {
                 since: Mark::of(self.at),
                 range: None,
                 evidence: format!(
-                    "the delivery complete count is {count}, but {settled} records from {start_offset} on are settled"
+                    "the delivery complete count is {count}, but {terminal} records from {start_offset} on are settled"
                 ),
                 advice: AnomalyKind::CountDisagrees.advice(),
             }));

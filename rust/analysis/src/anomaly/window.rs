@@ -6,10 +6,10 @@ use share_state_core::offset::{OffsetRange, after, before};
 use share_state_core::state_batch::StateBatch;
 
 use super::Mark;
-use crate::state::is_settled;
+use crate::state::is_terminal;
 
 /// The class of values from which a record may come back.
-const UNSETTLED: u8 = 1;
+const NOT_TERMINAL: u8 = 1;
 
 /// Facts about each offset of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,20 +30,20 @@ pub(super) struct Known {
 
 impl RunValue for Known {
     fn classes(self) -> u8 {
-        if is_settled(self.delivery.state) {
+        if is_terminal(self.delivery.state) {
             0
         } else {
-            UNSETTLED
+            NOT_TERMINAL
         }
     }
 }
 
-/// The runs in order of their offsets, and how many offsets of them are settled.
+/// The runs in order of their offsets, and how many offsets of them are terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     runs: IntervalTree<Known>,
     known: u128,
-    settled: u128,
+    terminal: u128,
 }
 
 impl Window {
@@ -51,9 +51,9 @@ impl Window {
         self.runs.iter()
     }
 
-    /// Number of offsets that are settled.
-    pub const fn settled(&self) -> u128 {
-        self.settled
+    /// Number of offsets that are terminal.
+    pub const fn terminal(&self) -> u128 {
+        self.terminal
     }
 
     /// Number of offsets from `start` to the last that is known.
@@ -64,20 +64,20 @@ impl Window {
             .map_or(0, OffsetRange::len)
     }
 
-    /// Number of offsets from `start` to the last that is known that are not; `None` where one of the others is not settled.
-    pub fn unknown_between_settled(&self, start: i64) -> Option<u128> {
-        (self.known == self.settled)
+    /// Number of offsets from `start` to the last that is known that are not; `None` where one of the others is not terminal.
+    pub fn unknown_between_terminal(&self, start: i64) -> Option<u128> {
+        (self.known == self.terminal)
             .then(|| u128::from(self.width(start)).saturating_sub(self.known))
     }
 
     /// Removes what is known of an interval, and appends it to `taken`.
     pub fn take(&mut self, range: OffsetRange, taken: &mut Vec<Run<Known>>) {
-        let settled = &mut self.settled;
+        let terminal = &mut self.terminal;
         let known = &mut self.known;
         self.runs.drain(range, |run| {
             *known -= u128::from(run.range.len());
-            if is_settled(run.value.delivery.state) {
-                *settled -= u128::from(run.range.len());
+            if is_terminal(run.value.delivery.state) {
+                *terminal -= u128::from(run.range.len());
             }
             taken.push(run);
         });
@@ -86,19 +86,19 @@ impl Window {
     /// Adds a run where nothing is known.
     pub fn put(&mut self, range: OffsetRange, known: Known) {
         self.known += u128::from(range.len());
-        if is_settled(known.delivery.state) {
-            self.settled += u128::from(range.len());
+        if is_terminal(known.delivery.state) {
+            self.terminal += u128::from(range.len());
         }
         self.runs.set(range, known);
     }
 
-    /// The first offset from `start` on that is not settled, and what is known of it; `None` if all that is known is.
+    /// The first offset from `start` on that is not terminal, and what is known of it; `None` if all that is known is.
     pub fn holder(&self, start: i64) -> Option<(i64, Option<StateBatch>)> {
         let end = self.runs.bounds()?.last;
         let hole = self.runs.first_hole(start);
-        let unsettled = self.runs.next_with(start, UNSETTLED);
-        let unsettled = unsettled.map(|run| (run.range.first.max(start), run));
-        match unsettled {
+        let first = self.runs.next_with(start, NOT_TERMINAL);
+        let first = first.map(|run| (run.range.first.max(start), run));
+        match first {
             Some((offset, run)) if offset <= hole => Some((
                 offset,
                 Some(StateBatch {

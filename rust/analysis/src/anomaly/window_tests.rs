@@ -22,7 +22,7 @@ fn known(state: i8) -> Known {
 
 const START: i64 = -3;
 
-fn settled(state: i8) -> bool {
+fn is_terminal(state: i8) -> bool {
     matches!(state, 2 | 4)
 }
 
@@ -48,8 +48,8 @@ proptest! {
                 window.put(range, known(state));
                 model.extend((first..=range.last).map(|offset| (offset, state)));
             }
-            let terminal = model.values().filter(|state| settled(**state)).count();
-            prop_assert_eq!(window.settled(), terminal as u128);
+            let terminal = model.values().filter(|state| is_terminal(**state)).count();
+            prop_assert_eq!(window.terminal(), terminal as u128);
             let end = model.keys().next_back().copied();
             let holes: Vec<_> = window
                 .holes(START)
@@ -60,7 +60,7 @@ proptest! {
                 .collect();
             prop_assert_eq!(holes, missing);
             let expected = end.and_then(|end| {
-                (START..=end).find(|offset| !model.get(offset).is_some_and(|state| settled(*state)))
+                (START..=end).find(|offset| !model.get(offset).is_some_and(|state| is_terminal(*state)))
             });
             let holder = window.holder(START);
             prop_assert_eq!(holder.map(|(offset, _)| offset), expected);

@@ -102,7 +102,7 @@ impl Outcomes {
             Cause::Passed => {
                 match row.from {
                     None => self.passed_unknown = self.passed_unknown.saturating_add(records),
-                    Some(from) if !crate::state::is_settled(from.state) => {
+                    Some(from) if !crate::state::is_terminal(from.state) => {
                         self.passed_available = self.passed_available.saturating_add(records);
                     }
                     Some(_) => {}

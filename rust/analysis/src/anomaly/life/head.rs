@@ -43,14 +43,14 @@ impl Life {
         on.tell(found, out);
     }
 
-    /// Compares what the leader has settled without a write (aborted records, which it archives in its memory) with the offsets
-    /// of which nothing is written; `None` where a record is known that is not settled, or the count is not known.
+    /// Compares what the leader has archived without a write (aborted records, in its memory) with the offsets
+    /// of which nothing is written; `None` where a record is known that is not terminal, or the count is not known.
     pub(super) fn unknown_are_counted(&self) -> Option<Ordering> {
         let unknown = self
             .window
-            .unknown_between_settled(self.standing.start_offset)?;
+            .unknown_between_terminal(self.standing.start_offset)?;
         let count = u128::try_from(self.standing.delivery_complete_count).ok()?;
-        let unwritten = count.checked_sub(self.window.settled())?;
+        let unwritten = count.checked_sub(self.window.terminal())?;
         (self.standing.start_offset >= 0).then(|| unwritten.cmp(&unknown))
     }
 
@@ -77,7 +77,7 @@ impl Life {
         }
     }
 
-    /// Cause that holds the start offset; `None` if all is settled, and the next write moves it.
+    /// Cause that holds the start offset; `None` if all is terminal, and the next write moves it.
     pub(super) fn held(&self, start: i64, After { since, records }: After) -> Option<Suspicion> {
         // More than those were archived without a write: which, the log does not tell. They are a gap then.
         if matches!(

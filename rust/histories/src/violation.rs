@@ -13,7 +13,7 @@ pub enum Check {
     H3,
     /// The delivery count of a record rises by one a grant, up to the limit.
     H4,
-    /// Start offset and epochs never go back, and the start offset passes no unsettled record.
+    /// Start offset and epochs never go back, and the start offset passes no outstanding record.
     H5,
     /// An acknowledgement of unknown outcome happened once or not at all.
     H6,

@@ -12,7 +12,7 @@ CHECKS: Final = {
     "H2": "No two members hold a record at once.",
     "H3": "After a drain every produced, retained record was delivered, and was accepted, rejected or at the delivery limit.",
     "H4": "The delivery count of a record rises by exactly one a delivery, and never passes the limit.",
-    "H5": "Start offset, leader epoch and state epoch never go back, and the start offset passes no unsettled record.",
+    "H5": "Start offset, leader epoch and state epoch never go back, and the start offset passes no outstanding record.",
     "H6": "An acknowledgement of unknown outcome happened once or not at all, and later answers agree.",
     "H7": "No lock ends before its deadline.",
     "H8": "While members poll and nothing is locked, an available record is delivered within a bound.",

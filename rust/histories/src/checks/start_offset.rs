@@ -1,4 +1,4 @@
-//! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no unsettled record.
+//! H5: start offset, leader epoch and state epoch never go back in any answer, and the start offset passes no outstanding record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::reset_period::ResetPeriod;
 use crate::share_partition::SharePartition;
 use crate::violation::{Check, Violation};
 
-/// Finds a start offset that passed a record which was not settled.
+/// Finds a start offset that passed a record which was outstanding.
 pub fn check_passed(
     partition: &SharePartition<'_>,
     record: &RecordEvents,
@@ -37,8 +37,8 @@ pub fn check_passed(
         if !started && !is_delivered {
             continue;
         }
-        if let Some(last) = unsettled(partition, record, number, t) {
-            let text = "the start offset passed a record that was not settled";
+        if let Some(last) = outstanding(partition, record, number, t) {
+            let text = "the start offset passed an outstanding record";
             found.push(partition.violation(Check::H5, record.span, text, vec![last, view]));
         }
     }
@@ -70,8 +70,8 @@ fn delivered_below(
     Some((shown, below.event))
 }
 
-/// Event after which the record was not settled, if it cannot have been settled by `t`.
-fn unsettled(
+/// Event after which the record was outstanding, if it cannot have been done by `t`.
+fn outstanding(
     partition: &SharePartition<'_>,
     record: &RecordEvents,
     period: usize,
@@ -89,7 +89,7 @@ fn unsettled(
         .filter(|grant| grant.period == Some(period) && grant.sent <= by_then)
         .max_by_key(|grant| (grant.count, grant.t));
     let Some(last) = last else {
-        // Somebody who went may have been given it unseen, and have settled nothing, unless they were as many as the limit.
+        // Somebody who went may have been given it unseen, and have acknowledged nothing, unless they were as many as the limit.
         let produced = record
             .produced
             .filter(|&(since, _)| since <= t && !partition.may_be_used_up(0, since, by_then));

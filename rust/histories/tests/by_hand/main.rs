@@ -127,7 +127,7 @@ fn h4_counts_rise_by_one_up_to_the_limit() {
 }
 
 #[test]
-fn h5_nothing_goes_back_and_nothing_unsettled_is_passed() {
+fn h5_nothing_goes_back_and_nothing_outstanding_is_passed() {
     for (first, then) in [
         (r#""start_offset":5"#, r#""start_offset":4"#),
         (r#""leader_epoch":5"#, r#""leader_epoch":4"#),
@@ -155,15 +155,15 @@ fn h6_an_unknown_acknowledgement_happened_or_did_not() {
     let first = grant(100, 110, "a", (0, 9), 1, 5000);
     let unknown = ack(200, 1200, "a", "[[0,9,1]]", "unknown");
     let some = grant(6000, 6010, "b", (5, 9), 2, 5000);
-    let settled = ack(6020, 6030, "b", "[[5,9,1]]", "ok");
+    let accepted = ack(6020, 6030, "b", "[[5,9,1]]", "ok");
     let start = view(6100, 6110, r#""start_offset":5"#);
-    let broken = [first.clone(), unknown.clone(), some, settled, start];
+    let broken = [first.clone(), unknown.clone(), some, accepted, start];
     assert_eq!(found(&broken), [(Check::H6, vec![2, 3, 5])]);
     let all = grant(6000, 6010, "b", (0, 9), 2, 5000);
-    let settled = ack(6020, 6030, "b", "[[0,9,1]]", "ok");
+    let accepted = ack(6020, 6030, "b", "[[0,9,1]]", "ok");
     let start = view(6100, 6110, r#""start_offset":10"#);
     assert_eq!(
-        checks(&[first.clone(), unknown.clone(), all, settled, start.clone()]),
+        checks(&[first.clone(), unknown.clone(), all, accepted, start.clone()]),
         []
     );
     assert_eq!(checks(&[first.clone(), unknown.clone(), start.clone()]), []);

@@ -23,13 +23,13 @@ fn what_is_delivered_was_not_before_the_start() {
     // Which of the two came first cannot be known, and either is wrong.
     let crossing = grant(105, 210, "a", (0, 9), 1, 30_000);
     assert_eq!(found(&[first, crossing]), [(Check::H5, vec![1, 2])]);
-    // All of it was settled before.
-    let settled = [
+    // All of it was done before.
+    let done = [
         grant(10, 20, "a", (0, 9), 1, 30_000),
         ack(30, 40, "a", "[[0,9,1]]", "ok"),
         view(100, 110, r#""start_offset":10"#),
     ];
-    assert_eq!(checks(&settled), []);
+    assert_eq!(checks(&done), []);
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub enum Fault {
     ForgetsAnEnd,
     /// A locked record is given to another member too.
     GivesTwice,
-    /// An available record counts as settled.
+    /// An available record counts as done.
     LosesARecord,
     /// A grant counts twice.
     CountsTwice,

@@ -123,7 +123,7 @@ struct World {
     held: Vec<(usize, AcquiredRange)>,
 }
 
-/// Rows in flight from `start` on. Everything before it is settled.
+/// Rows in flight from `start` on. Everything before it is done.
 fn rows(partition: &Partition, start: i64) -> Vec<InFlight<'_>> {
     let (before, mut rows): (Vec<_>, Vec<_>) = partition
         .in_flight()
@@ -145,7 +145,7 @@ impl World {
     }
 
     /// Compares the two share partitions. An acquire moves the start offset whenever what was looked at has any aborted
-    /// transactions, so the one who looks at more may be ahead, by nothing but settled records.
+    /// transactions, so the one who looks at more may be ahead, by nothing but done records.
     fn compare(&self) {
         let (a, b) = (&self.ring_fed, &self.log_fed);
         assert_eq!(a.next_fetch_offset(), b.next_fetch_offset());

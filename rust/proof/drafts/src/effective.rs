@@ -56,11 +56,11 @@ impl EffectiveState {
                 self.runs.set(range, delivery);
             }
         }
-        self.settle();
+        self.advance();
     }
 
     /// Moves the start offset over the terminal records that it meets, and forgets what lies below.
-    fn settle(&mut self) {
+    fn advance(&mut self) {
         if self.start_offset == -1 {
             return;
         }

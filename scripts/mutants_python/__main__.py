@@ -84,7 +84,7 @@ def _made(name: str, folder: Path, modules: list[str]) -> Workplace:
     """Make the mutants of some modules, and leave out what has no types; whole runs and samples begin with it."""
     place = Workplace(folder / name)
     place.renew()
-    place.settle(modules, AREAS[name].tests)
+    place.configure(modules, AREAS[name].tests)
     if status := place.generate():
         raise SystemExit(status)
     refuse(place.folder, modules)

@@ -33,14 +33,14 @@ class Workplace:
         for name in _COPIED:
             _mirror(REPOSITORY / name, self.folder / name)
 
-    def settle(self, modules: Iterable[str], tests: Iterable[str]) -> None:
+    def configure(self, modules: Iterable[str], tests: Iterable[str]) -> None:
         """Say which modules are mutated and which tests are run."""
         config = (REPOSITORY / "pyproject.toml").read_text()
         table = "[tool.mutmut]\n"
         if config.count(table) != 1:
             raise ValueError(f"pyproject.toml has {table.strip()} {config.count(table)} times, not once")
-        settled = f"{table}only_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n"
-        config = config.replace(table, settled)
+        chosen = f"{table}only_mutate = {_toml(modules)}\npytest_add_cli_args_test_selection = {_toml(tests)}\n"
+        config = config.replace(table, chosen)
         path = self.folder / "pyproject.toml"
         if not path.exists() or path.read_text() != config:
             # Verdicts of other tests, or by other rules, are none.

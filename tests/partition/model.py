@@ -144,7 +144,7 @@ class Model:
         assert start_offset >= self.start_offset, "the start offset never goes back"
         for offset in range(self.start_offset, start_offset):
             record = self.records.get(offset)
-            assert record is None or (record.state in TERMINAL and record.write is None), "nothing unsettled is passed"
+            assert record is None or (record.state in TERMINAL and record.write is None), "nothing outstanding is passed"
         self.start_offset = start_offset
 
     def held(self) -> list[tuple[int, Record]]:

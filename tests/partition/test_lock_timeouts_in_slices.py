@@ -43,7 +43,7 @@ def test_a_set_gives_each_share_partition_one_slice_a_call() -> None:
     assert (calls, ran_out) == (-(-RECORDS // MOST), 3 * RECORDS)
 
 
-def test_a_lock_that_is_due_and_has_not_run_out_can_be_settled() -> None:
+def test_a_lock_that_is_due_and_has_not_run_out_can_be_acknowledged() -> None:
     share_partition = held_singly()
     last = RECORDS - 1
     share_partition.acknowledge("alice", last, last, ss.AcknowledgeType.ACCEPT, now_ms=LOCK_MS)

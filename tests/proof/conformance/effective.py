@@ -76,10 +76,10 @@ def from_recording(batches: list[Any]) -> list[EffectiveRun]:
     return coalesce(runs)
 
 
-def drop_settled_below(runs: Iterable[EffectiveRun], offset: int) -> list[EffectiveRun]:
+def drop_done_below(runs: Iterable[EffectiveRun], offset: int) -> list[EffectiveRun]:
     """Without the terminal offsets below ``offset``.
 
-    Kafka removes whole batches only, so settled offsets below its start offset linger; they can no
+    Kafka removes whole batches only, so done offsets below its start offset linger; they can no
     longer affect anything.
     """
     kept: list[EffectiveRun] = []
@@ -96,8 +96,8 @@ def terminal_count(runs: Iterable[EffectiveRun], offset: int) -> int:
     return sum(run.last - max(run.first, offset) + 1 for run in runs if run.terminal and run.last >= offset)
 
 
-def settled_between(runs: Iterable[EffectiveRun], first: int, end: int) -> bool:
-    """Returns true if no unsettled record lies in ``[first, end)``: offsets there are terminal or unknown."""
+def done_between(runs: Iterable[EffectiveRun], first: int, end: int) -> bool:
+    """Returns true if no outstanding record lies in ``[first, end)``: offsets there are terminal or unknown."""
     return all((run.terminal and not run.pending) or run.last < first or run.first >= end for run in runs)
 
 
@@ -141,7 +141,7 @@ class StateComparison:
 def compare(recorded: PartitionState, ours: PartitionState) -> StateComparison:
     """Compare effectively: same offsets in the same state, and a start offset that is sound.
 
-    Kafka moves its start offset lazily, so another one is accepted when nothing unsettled and nothing
+    Kafka moves its start offset lazily, so another one is accepted when nothing outstanding and nothing
     still to be fetched lies between the two; everything from the higher start on must be equal then.
     """
     if recorded.status != "ACTIVE":
@@ -166,12 +166,12 @@ def compare(recorded: PartitionState, ours: PartitionState) -> StateComparison:
             or recorded.gap_start >= high
             or all_cached(recorded.runs, max(low, recorded.gap_start), high)
         )
-        sound = settled_between(recorded.runs, low, high) and settled_between(ours.runs, low, high) and fetched
+        sound = done_between(recorded.runs, low, high) and done_between(ours.runs, low, high) and fetched
         if not sound:
             points.append(("start offset", recorded.start_offset, ours.start_offset))
     start = max(recorded.start_offset, ours.start_offset)
-    expected_runs = drop_settled_below(recorded.runs, start)
-    actual_runs = drop_settled_below(ours.runs, start)
+    expected_runs = drop_done_below(recorded.runs, start)
+    actual_runs = drop_done_below(ours.runs, start)
     if expected_runs != actual_runs:
         points.append(("in-flight state", *_first_unequal(expected_runs, actual_runs)))
     if moved:

@@ -90,7 +90,7 @@ def accumulate(ranges: list[list[int]], store: InFlightStore) -> list[list[int]]
 
     One log batch is fetched in record_limit mode after one leading record, so that nothing of the ranges is
     delivered yet. Each range is then delivered and released until one delivery is missing, what lies between
-    them is settled, and the last acquire takes all of them at once.
+    them is done, and the last acquire takes all of them at once.
     """
     shift = 1 - ranges[0][0]
     wanted = [(first + shift, last + shift, count) for first, last, count in ranges]

@@ -323,7 +323,7 @@ class Replay:
         recorded: PartitionState | None = under_test.recorded
         wanted = recorded.start_offset if last == -1 and recorded is not None else last + 1
         if start != wanted:
-            under_test.notice("start offset after the settled prefix", wanted, start)
+            under_test.notice("start offset after the done prefix", wanted, start)
 
     def _schedule_lock(self, op: Json) -> None:
         kafka_operations.schedule_lock(self.at(op), op, self.way.store)

@@ -52,7 +52,7 @@ def _corrupt(operations_after: int) -> dict[int, Patch | None]:
     return {1: failed, **after}
 
 
-def _settled(first: int, last: int, state: str) -> list[Any]:
+def _stable(first: int, last: int, state: str) -> list[Any]:
     return [first, last, state, 1, "", False, False]
 
 
@@ -61,8 +61,8 @@ def _held(first: int, last: int, member: str) -> list[Any]:
 
 
 _K5B_TAIL = [
-    _settled(7, 7, "ARCHIVED"),
-    _settled(10, 36, "ARCHIVED"),
+    _stable(7, 7, "ARCHIVED"),
+    _stable(10, 36, "ARCHIVED"),
 ]
 
 OUTCOMES: dict[str, dict[int, Patch | None]] = {
@@ -80,7 +80,7 @@ OUTCOMES: dict[str, dict[int, Patch | None]] = {
         5: _answer(10),
         6: _NOTHING_ACQUIRED | {"state": None},
         7: _answer(10),
-        8: _state(3, 9, 0, _settled(3, 9, "AVAILABLE")),
+        8: _state(3, 9, 0, _stable(3, 9, "AVAILABLE")),
         9: _answer(3),
         10: {"lock_timeouts_fired": [], "expect": {"result": False}, "state": None},
         11: _answer(3),
@@ -94,7 +94,7 @@ OUTCOMES: dict[str, dict[int, Patch | None]] = {
         5: _state(18, 36, 19, *_K5B_TAIL, gap=18),
         6: _answer(37),
         7: _state(18, 38, 19, *_K5B_TAIL, _held(37, 38, "m3")),
-        8: _state(37, 38, 0, _settled(37, 38, "AVAILABLE"))
+        8: _state(37, 38, 0, _stable(37, 38, "AVAILABLE"))
         | {
             "lock_timeouts_fired": [
                 {

@@ -6,7 +6,7 @@ The scenarios were taken by hand from Kafka's integration tests and leave out wh
 * a scenario that polls without having produced finds as many records as it expects first;
 * acknowledgements that no poll carries are committed before the next operation;
 * ``IllegalStateException`` is what Java's client says of a record that it no longer holds, and the members here too: the server
-  need not refuse it, for what lies below its start offset is settled and passed over.
+  need not refuse it, for what lies below its start offset is done and passed over.
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ def _poll(stage: _Stage, op: Json) -> _Found:
 
 def _join_and_poll(stage: _Stage, op: Json) -> _Found:
     polled = stage.poll(op["expect"]["count"])
-    # Where to begin is settled before the next operation.
-    stage.member().settle()
+    # Where to begin is decided before the next operation.
+    stage.member().fetch_all()
     return stage.compare(op["expect"], polled)
 
 

@@ -153,7 +153,7 @@ class Member:
         polled.lock_timeout_ms = self.lock_timeout_ms
         return polled
 
-    def settle(self) -> None:
+    def fetch_all(self) -> None:
         """Fetch until the server has nothing more for it, as often as it takes to be sure that its partitions are ready."""
         for _ in range(2):
             while self._fetch():

@@ -2,10 +2,10 @@
 
 Kafka moves its start offset lazily: at the answer to each of its payloads, and not always as far as it could. Ours
 moves at other moments, because the lock timeouts of one moment make one write with us (S2; the format says that several start
-offsets are sound and asks for the effective state). Everything between the two is settled. Two answers still depend
+offsets are sound and asks for the effective state). Everything between the two is done. Two answers still depend
 on where the start offset is, and are brought to Kafka's here:
 
-* a range below the start offset is ignored, one that is settled at or after it is refused (§1.10 steps 2 and 5);
+* a range below the start offset is ignored, one that is done at or after it is refused (§1.10 steps 2 and 5);
 * the room for new records counts from the start offset on (§1.7).
 """
 
@@ -38,7 +38,7 @@ def ignored_by_kafka(under_test: PartitionUnderTest, batches: Sequence[Range]) -
 def before_refusal(under_test: PartitionUnderTest, batches: Sequence[Range]) -> list[Range] | None:
     """The ranges before the first that reaches into what we have passed and Kafka has not; ``None`` when none does.
 
-    The records there are settled, so Kafka refuses the request at that range.
+    The records there are done, so Kafka refuses the request at that range.
     """
     starts = _starts(under_test)
     if starts is None:
@@ -66,7 +66,7 @@ def same_room(under_test: PartitionUnderTest) -> Iterator[None]:
 
 
 def full_for_kafka_alone(under_test: PartitionUnderTest) -> bool:
-    """Returns true if Kafka's window is full of settled records and ours has been emptied (deliberate difference S6).
+    """Returns true if Kafka's window is full of done records and ours has been emptied (deliberate difference S6).
 
     Then Kafka has no room until something else makes its start offset move, and what it is asked for meanwhile is
     not asked of us.

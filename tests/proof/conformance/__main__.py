@@ -1,4 +1,4 @@
-"""``tests.proof.conformance PATH... [--store twin|leaves|both] [--form queued|inline|both] [--bootstrap HOST:PORT]``."""
+"""``tests.proof.conformance PATH... [--bootstrap HOST:PORT]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .runner import run_paths
-from .ways import FORMS, STORES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,8 +17,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Replay recorded Kafka share-group cases and compare.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--store", choices=("twin", "leaves", "both"), default="both")
-    parser.add_argument("--form", choices=("queued", "inline", "both"), default="both", help="in which writes are answered")
     parser.add_argument("--show", type=int, default=2, metavar="N", help="differences shown a scenario")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="a cluster with share groups, to play share_consumer_e2e on")
     parser.add_argument("--data-bootstrap", metavar="HOST:PORT", help="where that cluster's data is, if that is elsewhere")
@@ -27,12 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missing = [str(path) for path in options.paths if not path.exists()]
     if missing:
         parser.error(f"no such file or directory: {', '.join(missing)}")
-    stores = STORES if options.store == "both" else (options.store,)
-    forms = FORMS if options.form == "both" else (options.form,)
     cluster = [at for at in (options.bootstrap, options.data_bootstrap) if at is not None]
     if options.data_bootstrap is not None and options.bootstrap is None:
         parser.error("--data-bootstrap needs --bootstrap")
-    result = run_paths(options.paths, stores, cluster, forms)
+    result = run_paths(options.paths, cluster)
     for report in result.files:
         print("\n".join(report.lines(options.show)))
     for complaint in result.complaints():

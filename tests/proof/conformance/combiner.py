@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from share_state import StateBatch, combine_state_batches
 
-from .durable import merge
-from .recordings import FormatError, Json, Recording, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Deliberate, Difference, Outcome
-from .schema import require
 
 LAST_OFFSET = 2**63 - 1
 _FIELDS = frozenset({"name", "source", "start_offset", "so_far", "new", "expect", "expect_4.2", "kind", "tags"})
 
 
-def run(recording: Recording, scenario: Scenario) -> Outcome:
-    """Runs a merge: trunk's coalesced form exactly.
-
-    Branches before 4.4 may leave equal neighbours unjoined, so of them only the meaning is compared.
-    """
+def run(scenario: Scenario) -> Outcome:
+    """Runs a merge: trunk's coalesced form exactly."""
     outcome = Outcome(scenario.name)
     raw = scenario.raw
     try:
@@ -32,8 +27,6 @@ def run(recording: Recording, scenario: Scenario) -> Outcome:
     )
     actual = [list(batch) for batch in merged]
     expected = raw["expect"]
-    if recording.before_44 and isinstance(expected, list):
-        expected = [list(batch) for batch in merge([tuple(batch) for batch in expected])]
     if actual != expected and (deliberate := _deliberate(raw)) is not None:
         outcome.deliberate.append(deliberate)
     elif actual != expected:

@@ -15,17 +15,16 @@ from share_state import (
 )
 from share_state.arguments import InFlightStore
 
-from .partition import TOPIC_ID
 from .record_json import base64url
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Difference, Outcome
-from .schema import require
 from .skips import refuse_unplayable
 
 _FIELDS = frozenset({"name", "source", "tags", "op", "key", "group", "partition", "input", "expect", "format", "note"})
 _PARSING = ("parse", "validate")
 _OPERATIONS = (*_PARSING, "round_trip")
 _MEMBER = "member-1"
+TOPIC_ID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
 _ACCEPT, _RELEASE = 1, 2
 
 #: Answer of our fetch lock where Kafka's lets any fetch free another's. Ours is strict on purpose: a
@@ -36,6 +35,12 @@ FETCH_LOCK_IS_STRICT = "a fetch frees only what it took"
 def uses_store(scenario: Scenario) -> bool:
     """Returns true if the fact concerns the in-flight store: it is then checked on each."""
     return "input" in scenario.raw or _is_fetch_lock(scenario)
+
+
+def run_on_both_stores(scenario: Scenario) -> list[Outcome]:
+    """Checks a single fact; on each in-flight store if it concerns one."""
+    stores: tuple[InFlightStore, ...] = ("twin", "leaves") if uses_store(scenario) else ("leaves",)
+    return [run(scenario, store) for store in stores]
 
 
 def run(scenario: Scenario, store: InFlightStore) -> Outcome:

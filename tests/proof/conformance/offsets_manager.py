@@ -12,9 +12,8 @@ from typing import Any
 from share_state import ShareCoordinator
 
 from .record_json import encode_record, hyphenated
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Difference, Outcome
-from .schema import require
 from .skips import refuse_unplayable
 
 #: Kafka's "not set yet".

@@ -8,9 +8,8 @@ from typing import Any
 from share_state.errors import ShareStateError
 
 from .record_json import comparable, decode_record, encode_record, from_recording, snapshot_message, update_message
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Difference, Outcome
-from .schema import require
 from .skips import refuse_unplayable
 
 _STATE_FIELDS = frozenset(

@@ -62,7 +62,6 @@ class Recording:
     """File of scenarios."""
 
     path: Path
-    meta: Json
     scenarios: list[Scenario]
 
     @property
@@ -74,19 +73,6 @@ class Recording:
     def suite(self) -> str | None:
         """The prefix that decides how the file is run; ``None`` for an unknown one."""
         return next((prefix for prefix in PREFIXES if self.name.startswith(prefix)), None)
-
-    @property
-    def before_44(self) -> bool:
-        """True if the file was recorded from a release before the 4.4 rules.
-
-        The file name is the contract of the format; the meta block is asked as well because a file of
-        another name may still say which branch it came from.
-        """
-        if "_4.2" in self.name or "_4.3" in self.name:
-            return True
-        source = self.meta.get("source", {})
-        kafka = source.get("kafka", "") if isinstance(source, dict) else ""
-        return isinstance(kafka, str) and kafka.startswith(("4.0", "4.1", "4.2", "4.3"))
 
 
 def load(path: Path) -> Recording:
@@ -105,9 +91,17 @@ def load(path: Path) -> Recording:
     raws = document.get("scenarios") if isinstance(document, dict) else None
     if not isinstance(raws, list) or not all(isinstance(raw, dict) for raw in raws):
         raise FormatError("not a recording: no list of scenarios")
-    meta = document.get("meta", {})
     scenarios = [Scenario(str(raw.get("name", f"#{index}")), index, raw) for index, raw in enumerate(raws)]
-    return Recording(path, meta if isinstance(meta, dict) else {}, scenarios)
+    return Recording(path, scenarios)
+
+
+def require(fields: object, allowed: frozenset[str], where: str) -> None:
+    """Refuse fields outside ``allowed``: a runner that overlooks a field agrees with things it never looked at."""
+    if not isinstance(fields, dict):
+        raise FormatError(f"{where} is not an object")
+    unknown = set(fields) - allowed
+    if unknown:
+        raise FormatError(f"{where} has unknown fields {sorted(unknown)}")
 
 
 def find(paths: Iterable[Path]) -> Iterator[Path]:

@@ -30,18 +30,16 @@ class Deliberate:
 
 @dataclass(slots=True)
 class Outcome:
-    """Result of a scenario that was run in one way."""
+    """Result of a scenario that was run."""
 
     scenario: str
-    #: On which store, and in which form; empty where neither is asked for.
-    way: str = ""
+    #: On which store; empty where none is asked for.
+    store: str = ""
     #: Place of the scenario in its file; several may share a name.
     index: int = 0
     differences: list[Difference] = field(default_factory=list)
     #: Deliberate differences met on the way.
     deliberate: list[Deliberate] = field(default_factory=list)
-    #: The start offset differed somewhere although the effective state agreed (several are sound).
-    start_offset_only: bool = False
 
     @property
     def agrees(self) -> bool:
@@ -54,8 +52,8 @@ class Skip:
 
     scenario: str
     reason: str
-    #: Skips under this rule are announced by the format itself and do not count against the cap.
-    pre_44: bool = False
+    #: Announced by the format itself: it does not count against the cap.
+    announced: bool = False
 
 
 @dataclass(slots=True)
@@ -72,12 +70,12 @@ class FileReport:
 
     @property
     def run(self) -> int:
-        """Scenarios run, counted once a way."""
+        """Scenarios run, counted once a store."""
         return len(self.outcomes)
 
     @property
     def differ(self) -> int:
-        """Scenarios that differed, counted once a way."""
+        """Scenarios that differed, counted once a store."""
         return sum(not outcome.agrees for outcome in self.outcomes)
 
     @property
@@ -98,26 +96,22 @@ class FileReport:
         return line
 
     def _deliberate(self) -> list[str]:
-        """Each deliberate difference once, in however many ways it was met."""
-        met = {(outcome.index, outcome.scenario, each) for outcome in self.outcomes for each in outcome.deliberate}
         return [
-            f"  deliberate {each.rule} {scenario} op {each.op_index}: {each.what}"
-            for _, scenario, each in sorted(met, key=lambda one: (one[0], one[2].op_index, one[2].rule))
+            f"  deliberate {each.rule} {outcome.scenario} op {each.op_index}: {each.what}"
+            for outcome in self.outcomes
+            for each in outcome.deliberate
         ]
 
     def lines(self, max_differences: int) -> list[str]:
         """The summary, each skip with its reason, each deliberate difference and each other one."""
         lines = [self.summary()]
         lines += [f"  skipped {skip.scenario}: {skip.reason}" for skip in self.skips]
-        moved = sum(outcome.start_offset_only for outcome in self.outcomes)
-        if moved:
-            lines.append(f"  {moved} agree in the effective state with another, equally sound start offset")
         lines += self._deliberate()
         for outcome in self.outcomes:
-            way = f" [{outcome.way}]" if outcome.way else ""
+            store = f" [{outcome.store}]" if outcome.store else ""
             shown = outcome.differences[:max_differences]
-            lines += [f"  differs{way} {difference}" for difference in shown]
+            lines += [f"  differs{store} {difference}" for difference in shown]
             hidden = len(outcome.differences) - len(shown)
             if hidden:
-                lines.append(f"  … and {hidden} more in {outcome.scenario}{way}")
+                lines.append(f"  … and {hidden} more in {outcome.scenario}{store}")
         return lines

@@ -19,9 +19,8 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Difference, Outcome
-from .schema import require
 from .share_cluster import Cluster
 from .share_member import ACCEPT, REJECT, RELEASE, RENEW, Member, NotHeldError, Polled, Record, RefusedError
 from .skips import refuse_unplayable

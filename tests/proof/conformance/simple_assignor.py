@@ -15,9 +15,8 @@ from typing import Any
 from share_state.errors import UnknownPartitionError
 from share_state.gateway import simple_assignment
 
-from .recordings import FormatError, Json, Scenario
+from .recordings import FormatError, Json, Scenario, require
 from .report import Difference, Outcome
-from .schema import require
 from .skips import refuse_unplayable
 
 _NOT_ASSIGNABLE = "not_assignable_"

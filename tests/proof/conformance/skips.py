@@ -1,27 +1,19 @@
 """Scenarios that are not run, and the limit on their number.
 
-A skip is a hole in the proof. It is reported by name with its reason, and only a recording itself can ask for one: here,
-where its tags say that it is no sequence, or where an operation cannot be driven by any caller of ours (``NotDrivable``).
-No scenario is skipped by its name.
+A skip is a hole in the proof. It is reported by name with its reason, and only a recording itself can ask for one, where an
+operation cannot be driven by any caller of ours (``NotDrivable``). No scenario is skipped by its name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from .recordings import Json, NotDrivable, Scenario
+from .recordings import Json, NotDrivable
 
 #: Skips in a hundred scenarios that are too many over everything that was run.
 MAX_SKIPPED_PERCENT = 5
 #: In a run of fewer than a hundred scenarios one skip may already be more than that, so fewer than this many always pass.
 ALWAYS_ALLOWED_BELOW = 5
-
-_THREADS = "threads: records an interleaving of concurrent calls, not a sequence"
-
-
-def skip_reason(scenario: Scenario) -> str | None:
-    """Why a scenario is not run, or ``None``."""
-    return _THREADS if "multithreaded" in scenario.tags else None
 
 
 def refuse_unplayable(ops: Sequence[Json], known: Collection[str]) -> None:

@@ -3,7 +3,7 @@
 //! `tests/proof/judge/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
 //! `recordings PATH...` plays recorded files of share partitions, share coordinators and share sessions in place of Kafka's side;
-//! `cases PATH` tells as JSON what came of each scenario of such a file of coordinators or sessions.
+//! `cases PATH` tells as JSON what came of each scenario of such a file.
 
 mod arguments;
 mod assignor;

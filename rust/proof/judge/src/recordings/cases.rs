@@ -200,7 +200,7 @@ impl Cases {
                 "name": name, "differences": [], "deliberate": [{"at": at, "id": id, "what": what}],
             }),
             Outcome::Left { why, before_44 } => {
-                json!({"name": name, "left": why, "before_44": before_44})
+                json!({"name": name, "left": why, "announced": before_44})
             }
         });
         cases.collect()

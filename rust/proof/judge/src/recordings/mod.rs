@@ -57,8 +57,7 @@ pub fn play_files(paths: impl Iterator<Item = String>) -> ExitCode {
     }
 }
 
-/// Outcome of each case of a file, for `tests/proof/conformance`. It plays the suites of share partitions itself, and gets the
-/// deliberate differences of each scenario.
+/// Outcome of each case of a file, for `tests/proof/conformance`.
 ///
 /// # Errors
 /// The file cannot be read, or is of no such suite.
@@ -67,7 +66,7 @@ pub fn cases(path: &Path) -> io::Result<Value> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if is_of_partitions(&name) {
         let scenarios = scenarios(&document)?.iter();
-        return Ok(scenarios.map(partition::explained).collect());
+        return Ok(scenarios.map(partition::case).collect());
     }
     Ok(play_cases(&name, &document)?.to_json())
 }

@@ -139,7 +139,7 @@ fn what_came_of_each_case_is_told() {
     assert_eq!(told.len(), 21);
     let (left, ran): (Vec<_>, Vec<_>) = told.iter().partition(|case| case.get("left").is_some());
     assert_eq!((left.len(), ran.len()), (1, 20));
-    assert_eq!(left[0]["before_44"], true);
+    assert_eq!(left[0]["announced"], true);
     assert_eq!(
         left[0]["left"],
         "pre-4.4 rule: a negative epoch is not answered 42"

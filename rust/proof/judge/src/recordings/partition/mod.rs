@@ -2,9 +2,10 @@
 //! stands in place of its side.
 //!
 //! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
-//! a timer that is fired by hand, is left to `tests/proof/conformance`, which drives the Python API: [`Left`] says why. So is what
-//! follows a lock that lasts too long, up to the next leader: see [`split`].
+//! a timer that is fired by hand, is left out: [`Left`] says why. So is what follows a lock that lasts too long, up to the next
+//! leader: see [`split`].
 
+mod format;
 mod given;
 mod pieces;
 mod read;
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use share_state_core::in_flight::IntervalStore;
 
+use super::fields::Unknown;
 use crate::durable::Tally;
 use crate::engine::Engine;
 use crate::outcome::{Outcome, push};
@@ -39,8 +41,8 @@ pub struct Played {
     pub split: usize,
     /// Counts of the durable forms.
     pub durable: Tally,
-    /// Deliberate differences by id, and how often each came up.
-    pub explained: BTreeMap<&'static str, usize>,
+    /// Deliberate differences: the place of the operation in its recording, id and what happens.
+    pub explained: Vec<(usize, &'static str, &'static str)>,
     /// Scenarios that were left out, by why.
     pub left: BTreeMap<Left, usize>,
     /// Scenarios that differ, by name.
@@ -53,6 +55,12 @@ pub struct Played {
 pub fn play_all(scenarios: &[Value]) -> Played {
     let mut played = Played::default();
     for scenario in scenarios {
+        if let Err(Unknown(why)) = format::check(scenario) {
+            let name = scenario["name"].as_str().unwrap_or("").to_owned();
+            played.scenarios += 1;
+            played.malformed.push((name, why));
+            continue;
+        }
         match read::sequence(scenario) {
             Ok(sequence) => played.play(scenario, &sequence),
             Err(why) => *played.left.entry(why).or_default() += 1,
@@ -61,27 +69,33 @@ pub fn play_all(scenarios: &[Value]) -> Played {
     played
 }
 
-/// The deliberate differences on the way through a scenario, for `tests/proof/conformance`: where each is, what it is, and whether the two
-/// states differ from there on. Nothing is told of a scenario that is not played here.
-pub fn explained(scenario: &Value) -> Value {
-    let Ok(sequence) = read::sequence(scenario) else {
-        return json!([]);
-    };
-    let Ok(verdict) = verdict_of(&sequence, &play::<IntervalStore>(&sequence.ops)) else {
-        return json!([]);
-    };
-    let told = verdict.explained.iter().filter_map(|difference| {
-        let rule = difference.class?;
-        let partition = sequence.ops[difference.at].partition;
-        Some(json!({
-            "at": sequence.places[difference.at],
-            "partition_index": sequence.indices[partition],
-            "id": rule.id,
-            "what": rule.what,
-            "apart": difference.points.iter().any(|point| point.what != "answer"),
-        }))
+/// Outcome of a scenario as JSON: the points in which it differs and the deliberate differences on the way, or why it is left out.
+pub fn case(scenario: &Value) -> Value {
+    let name = &scenario["name"];
+    let played = play_all(std::slice::from_ref(scenario));
+    if let Some(Left(why)) = played.left.keys().next() {
+        return json!({"name": name, "left": why, "announced": true});
+    }
+    let formats = played
+        .malformed
+        .iter()
+        .map(|(_, why)| json!({"at": null, "what": "format", "expected": "known", "actual": why}));
+    let points = played.differences.iter().flat_map(|(_, difference)| {
+        difference.points.iter().map(|point| {
+            json!({
+                "at": difference.at, "what": point.what, "expected": point.kafka, "actual": point.ours,
+            })
+        })
     });
-    told.collect()
+    let deliberate = played
+        .explained
+        .iter()
+        .map(|(at, id, what)| json!({"at": at, "id": id, "what": what}));
+    json!({
+        "name": name,
+        "differences": formats.chain(points).collect::<Value>(),
+        "deliberate": deliberate.collect::<Value>(),
+    })
 }
 
 /// The recorded outcomes beside ours.
@@ -96,9 +110,13 @@ fn verdict_of(
 
 impl core::fmt::Display for Played {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut explained: BTreeMap<&str, usize> = BTreeMap::new();
+        for (_, id, _) in &self.explained {
+            *explained.entry(id).or_default() += 1;
+        }
         write!(
             f,
-            "run={} operations={} compared={} split={} differ={} left={} reopened={} explained={:?}",
+            "run={} operations={} compared={} split={} differ={} left={} reopened={} explained={explained:?}",
             self.scenarios,
             self.operations,
             self.compared,
@@ -106,7 +124,6 @@ impl core::fmt::Display for Played {
             self.differ(),
             self.left.values().sum::<usize>(),
             self.durable.reopened,
-            self.explained,
         )?;
         for (Left(why), scenarios) in &self.left {
             write!(f, "\n  left {scenarios}: {why}")?;
@@ -138,13 +155,13 @@ impl Played {
         self.operations += ops.len();
         let engine = play::<IntervalStore>(ops);
         if let Some(fault) = own_fault(ops, &engine) {
-            self.differences.push((name, fault));
+            self.differences.push((name, sequence.placed(fault)));
             return;
         }
         let (tally, fault) = durable_fault(ops, &engine);
         self.durable += tally;
         if let Some(fault) = fault {
-            self.differences.push((name, fault));
+            self.differences.push((name, sequence.placed(fault)));
             return;
         }
         let verdict = match verdict_of(sequence, &engine) {
@@ -157,13 +174,14 @@ impl Played {
         self.compared += verdict.compared.len();
         for difference in &verdict.explained {
             if let Some(rule) = difference.class {
-                *self.explained.entry(rule.id).or_default() += 1;
+                let at = sequence.places[difference.at];
+                self.explained.push((at, rule.id, rule.what));
             }
         }
         self.split += usize::from(verdict.set_aside > 0);
         let unexplained = verdict.difference.into_iter();
         self.differences
-            .extend(unexplained.map(|difference| (name.clone(), difference)));
+            .extend(unexplained.map(|difference| (name.clone(), sequence.placed(difference))));
     }
 }
 

@@ -10,6 +10,7 @@ use super::pieces::{
     answer_of, empty, initialize, left, list, lock_ms, log_batch, number, queue, range, small,
 };
 use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
+use crate::verdict::Difference;
 
 /// A scenario: its operations, and what Kafka was recorded to give.
 #[derive(Default)]
@@ -18,10 +19,20 @@ pub struct Sequence {
     pub given: Vec<Value>,
     /// Place of each operation in the recording.
     pub places: Vec<usize>,
-    /// The recorded number of each leader's share partition.
-    pub indices: Vec<u64>,
     /// Batches that Kafka has come to track by offset: the operation, the leader, first and last offset.
     pub split: Vec<(usize, usize, i64, i64)>,
+}
+
+impl Sequence {
+    /// The difference at the place of its operation in the recording.
+    pub fn placed(&self, mut difference: Difference) -> Difference {
+        difference.at = self
+            .places
+            .get(difference.at)
+            .copied()
+            .unwrap_or(difference.at);
+        difference
+    }
 }
 
 /// Reads a scenario.
@@ -160,7 +171,6 @@ impl Reading {
             limits: leader.limits,
         };
         self.places.insert(index, place);
-        self.sequence.indices.push(index);
         self.leaders.push(leader);
         let mut recorded = given(op, index, &mut self.members);
         if config["initial_status"] == "ACTIVE" {

@@ -2625,7 +2625,8 @@ def encode_batch(
             -1 for none.
 
     Raises:
-        ValueError: no codec has this number.
+        ArgumentTypeError: a record is none.
+        ArgumentValueError: no codec has this number.
         WireDecodeError: there is no record, or the batch would be longer than the format can say.
     """
 

@@ -1,6 +1,5 @@
 //! Record batches of any topic: read from the answer to a Fetch, and written for a Produce.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
@@ -10,7 +9,7 @@ use share_state_wire::record_batch::{
     decode_batch as decode, encode_produced_batch,
 };
 
-use crate::args::{Int, bytes};
+use crate::args::{Int, bytes, items, named};
 use crate::errors;
 use crate::locked::caught;
 
@@ -25,6 +24,19 @@ type NewRecordTuple = (
     Vec<(PyBackedBytes, Option<PyBackedBytes>)>,
 );
 
+/// Records that are to be written, each by its place in the list where it does not fit.
+fn new_records(records: &Bound<'_, PyAny>) -> PyResult<Vec<NewRecordTuple>> {
+    let read = |(index, record): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let record = record?;
+        let read = record.extract().map_err(|_| {
+            let expected = "(timestamp in ms, key or None, value or None, headers), with bytes";
+            errors::wrong_type(&record, expected)
+        });
+        named(records.py(), read, format_args!("records[{index}]"))
+    };
+    items("records", records)?.enumerate().map(read).collect()
+}
+
 /// Return the bytes of a record batch, as Produce takes it.
 ///
 /// Args:
@@ -34,7 +46,8 @@ type NewRecordTuple = (
 ///         -1 for none.
 ///
 /// Raises:
-///     ValueError: no codec has this number.
+///     ArgumentTypeError: a record is none.
+///     ArgumentValueError: no codec has this number.
 ///     WireDecodeError: there is no record, or the batch would be longer than the format can say.
 #[pyfunction]
 #[pyo3(
@@ -43,15 +56,15 @@ type NewRecordTuple = (
 )]
 pub fn encode_batch<'py>(
     py: Python<'py>,
-    records: Vec<NewRecordTuple>,
+    #[pyo3(from_py_with = new_records)] records: Vec<NewRecordTuple>,
     compression: Int<u8>,
     producer_id: Int<i64>,
     producer_epoch: Int<i16>,
     base_sequence: Int<i32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let compression = Compression::from_codec(compression.0).ok_or_else(|| {
-        PyValueError::new_err(format!("compression is {}; expected 0 to 4", compression.0))
-    })?;
+    let number = i64::from(compression.0);
+    let compression = Compression::from_codec(compression.0)
+        .ok_or_else(|| errors::wrong_number(py, "compression", number, "0 to 4"))?;
     let producer = Producer {
         id: producer_id.0,
         epoch: producer_epoch.0,

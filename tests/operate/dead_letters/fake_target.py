@@ -142,13 +142,17 @@ def redriven(
     identity: Identity = IDENTITY,
     pace: Pace | None = None,
     limit: int | None = None,
+    rows: list[RedriveRow] | None = None,
 ) -> list[RedriveRow]:
-    """Rows of a run, as the command does it, from opening the journal on."""
+    """Rows of a run, as the command does it, from opening the journal on; in ``rows`` those before an error too."""
+    rows = [] if rows is None else rows
     with Journal(path, identity, lambda: BORN) as journal:
         resolve(journal, topics)
         execution = Execution(journal, Sender(target, pace or Pace(None)))
         run = Redrive(topics, topics, target=identity.target, state=journal.state, execution=execution, limit=limit)
-        return list(run.rows(asked))
+        for row in run.rows(asked):
+            rows.append(row)
+    return rows
 
 
 def outcomes(rows: Sequence[RedriveRow]) -> dict[Outcome, int]:

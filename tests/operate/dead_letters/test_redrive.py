@@ -138,12 +138,34 @@ def test_a_target_that_takes_no_more_ends_the_run(tmp_path: Path) -> None:
             super().send(batch[:1], answers)
             raise SendError("nothing more is sent")
 
+    rows: list[RedriveRow] = []
     with pytest.raises(SendError, match="nothing more is sent"):
-        redriven(path, topics, intervals(2), Ending(topics, Power()))
+        redriven(path, topics, intervals(2), Ending(topics, Power()), rows=rows)
+    assert outcomes(rows) == {Outcome.SENT: 1}
     state = read_journal(path, IDENTITY)
     assert state is not None
     # The first is confirmed; the other one never was on its way.
     assert (state.sent_count, state.in_doubt) == (1, set())
+    redriven(path, topics, intervals(2), FakeTarget(topics, Power()))
+    assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 4
+
+
+def test_what_is_confirmed_while_the_journal_is_written_stays_in_doubt(tmp_path: Path) -> None:
+    topics, path = sources(2), tmp_path / "journal"
+
+    class Late(FakeTarget):
+        """Target whose first record is being confirmed when the sending is interrupted."""
+
+        def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
+            super().send(batch, answers)
+            answers.in_doubt[batch[0].place] = ""
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        redriven(path, topics, intervals(2), Late(topics, Power()))
+    state = read_journal(path, IDENTITY)
+    assert state is not None
+    assert (state.in_doubt, state.sent_count) == ({Place("orders", 0, 0)}, 1)
     redriven(path, topics, intervals(2), FakeTarget(topics, Power()))
     assert len({one.key for one in topics.sent()}) == len(topics.sent()) == 4
 

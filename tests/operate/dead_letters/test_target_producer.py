@@ -168,6 +168,54 @@ def test_a_sequence_that_the_broker_does_not_take_leaves_a_doubt(cluster: Produc
     assert len(cluster.batches_seen) == 1
 
 
+def test_a_leader_that_may_have_appended_leaves_a_doubt(cluster: ProducingCluster) -> None:
+    # A leader that is one no more may have appended the batch and waited for replicas.
+    cluster.codes[PRODUCE] = [ERROR_CODES["NOT_LEADER_OR_FOLLOWER"], *[ERROR_CODES["NOT_ENOUGH_REPLICAS"]] * 100]
+    answers = sent(cluster, outgoing(2), message_timeout_ms=300)
+    assert (len(answers.in_doubt), answers.sent, answers.refused) == (2, {}, {})
+    # One that always had too few replicas has not.
+    cluster.codes[PRODUCE] = [ERROR_CODES["NOT_ENOUGH_REPLICAS"]] * 100
+    nothing = Answers()
+    with pytest.raises(SendError, match="NOT_ENOUGH_REPLICAS"):
+        sent(cluster, outgoing(2), nothing, message_timeout_ms=300)
+    assert (nothing.in_doubt, nothing.sent) == ({}, {})
+
+
+def test_a_refusal_does_not_end_an_earlier_doubt(cluster: ProducingCluster) -> None:
+    cluster.cut = [PRODUCE]
+    cluster.codes[PRODUCE] = [0, ERROR_CODES["INVALID_TIMESTAMP"]]
+    with TargetProducer(f"kafka://{cluster.bootstrap}", None) as made:
+        answers = Answers()
+        made.send(outgoing(2), answers)
+        assert (len(answers.in_doubt), answers.refused, len(written(cluster, 0))) == (2, {}, 2)
+        # Its next sequence number is not known, so another batch could be taken for this one.
+        with pytest.raises(SendError, match="the sending has ended before"):
+            made.send(outgoing(2), Answers())
+
+
+def test_a_confirmation_without_an_offset_is_none(cluster: ProducingCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    appended = ProducingCluster._appended
+    monkeypatch.setattr(ProducingCluster, "_appended", lambda *row: {**appended(*row), "baseOffset": -1})
+    answers = sent(cluster, outgoing(1))
+    assert (list(answers.in_doubt.values()), answers.sent) == (["retry-0: code -1 (UNKNOWN_SERVER_ERROR)"], {})
+
+
+def test_times_that_are_too_far_apart_go_each_in_its_batch(cluster: ProducingCluster) -> None:
+    batch = [
+        one._replace(payload=one.payload._replace(timestamp_ms=time))
+        for one, time in zip(outgoing(3), (BORN, -(2**63), 2**63 - 1), strict=True)
+    ]
+    answers = sent(cluster, batch)
+    assert (len(answers.sent), answers.refused, answers.in_doubt) == (3, {}, {})
+    assert [record[1] for record in written(cluster, 0)] == [BORN, -(2**63), 2**63 - 1]
+
+
+def test_a_topic_without_partitions_ends_the_sending(cluster: ProducingCluster) -> None:
+    cluster.ends = {("retry", UUID(int=5)): []}
+    with pytest.raises(SendError, match="retry: code 5"):
+        sent(cluster, outgoing(2, None), message_timeout_ms=300)
+
+
 def test_a_broker_that_hangs_leaves_a_doubt_in_time(cluster: ProducingCluster) -> None:
     cluster.silent = {PRODUCE}
     answers = sent(cluster, outgoing(2), message_timeout_ms=300)

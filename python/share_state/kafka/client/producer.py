@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from share_state._core import encode_batch
+from share_state._core import ERROR_CODES, encode_batch
 from share_state.kafka import codes
 from share_state.kafka.client.apis import INIT_PRODUCER_ID, PRODUCE
 from share_state.kafka.client.client import Client, UnansweredError
@@ -33,9 +33,23 @@ _ALL_REPLICAS: Final = -1
 _TIMEOUT_MS: Final = 30_000
 #: As in Kafka's client, which has no transaction then.
 _NO_TRANSACTION: Final = {"transactionalId": None, "transactionTimeoutMs": 0x7FFF_FFFF}
-#: Codes after which a batch may be in the log.
-_MAYBE_WRITTEN: Final = frozenset(
-    {codes.UNKNOWN_SERVER_ERROR, codes.REQUEST_TIMED_OUT, codes.NETWORK_EXCEPTION, codes.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
+#: Codes with which a leader refuses a batch before it appends it. After any other one the batch may be in the log: one that leads
+#: no more, or whose disk failed, may have appended it and waited for the replicas (``DelayedProduce``).
+_NOT_WRITTEN: Final = frozenset(
+    ERROR_CODES[name]
+    for name in (
+        "CORRUPT_MESSAGE",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        "LEADER_NOT_AVAILABLE",
+        "MESSAGE_TOO_LARGE",
+        "INVALID_TOPIC_EXCEPTION",
+        "RECORD_LIST_TOO_LARGE",
+        "NOT_ENOUGH_REPLICAS",
+        "TOPIC_AUTHORIZATION_FAILED",
+        "CLUSTER_AUTHORIZATION_FAILED",
+        "INVALID_TIMESTAMP",
+        "INVALID_RECORD",
+    )
 )
 _SEQUENCES: Final = 0x7FFF_FFFF
 _WORD: Final = 0xFFFF_FFFF
@@ -93,12 +107,12 @@ class Producer(Leaders):
         """Return the number of partitions of a topic.
 
         Raises:
-            NotProducedError: no broker can be asked, or the topic is not there.
+            NotProducedError: no broker can be asked, or the topic is not there, or has no partition yet.
         """
         try:
             topic = self._topics.get(name) or await self.topic(name)
-            if topic is None:
-                raise refused(codes.UNKNOWN_TOPIC_OR_PARTITION, name)
+            if topic is None or not topic.leaders:
+                raise refused(codes.UNKNOWN_TOPIC_OR_PARTITION if topic is None else codes.LEADER_NOT_AVAILABLE, name)
         except UnansweredError as error:
             raise NotProducedError(error, in_doubt=False) from None
         return len(topic.leaders)
@@ -131,8 +145,11 @@ class Producer(Leaders):
             rows = [row for topic in answer["responses"] for row in topic["partitionResponses"]]
             row: dict[str, Any] = rows[0] if rows else {"errorCode": codes.UNKNOWN_SERVER_ERROR}
             code: int = row["errorCode"]
-            in_doubt = in_doubt or code in _MAYBE_WRITTEN
+            if code == codes.NONE and row["baseOffset"] < 0:
+                # Without its offset nobody can say where it is.
+                code = codes.UNKNOWN_SERVER_ERROR
             if code != codes.NONE:
+                in_doubt = in_doubt or code not in _NOT_WRITTEN
                 raise refused(code, *place, row.get("errorMessage"))
             return int(row["baseOffset"])
 

@@ -102,7 +102,7 @@ class InDoubtError(ShareStateError):
 
 
 class SendError(ShareStateError):
-    """The sending ended early. Each record that was not confirmed is in the journal as in doubt, and the next run finds out."""
+    """The sending ended early. What may have been sent is in the journal as in doubt, and the next run finds out."""
 
 
 def _named(value: object) -> str:

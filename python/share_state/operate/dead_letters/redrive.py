@@ -191,12 +191,19 @@ class Redrive:
             journal.ends(topic, {one: self._log.bounds(topic, one).end for one in self._log.partitions(topic) or ()})
             self._noted.add(topic)
         journal.sending(one.place for one in outgoing)
+        ended: SendError | None = None
         try:
             execution.sender.send(outgoing, answers)
+        except SendError as error:
+            ended = error
         finally:
-            # Whatever ended the sending: what is known is kept, and the rest stays in doubt.
-            journal.sent(answers.sent.values(), answers.in_doubt)
+            # Whatever ended the sending: what is known is kept, and the rest stays in doubt. Doubts are read first, because what
+            # is under way may be confirmed meanwhile.
+            in_doubt = set(answers.in_doubt)
+            journal.sent([one for one in list(answers.sent.values()) if one.place not in in_doubt], in_doubt)
         yield from filter(None, (_told(one, answers) for one in outgoing))
+        if ended is not None:
+            raise ended
         if answers.in_doubt:
             count, reason = len(answers.in_doubt), next(iter(answers.in_doubt.values()))
             raise SendError(

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Protocol, Self, get_args
 
 from share_state._core import ERROR_CODES
 from share_state.arguments import Compression
+from share_state.errors import WireDecodeError
 from share_state.kafka import codes
 from share_state.kafka.client.client import Client
 from share_state.kafka.client.producer import NewRecord, NotProducedError, Producer, partition_of
@@ -172,6 +173,8 @@ class TargetProducer:
 
     def send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
         """See :meth:`Sender.send`."""
+        if self._is_over:
+            raise SendError("nothing more is sent: the sending has ended before")
         # From here on they may be on their way.
         answers.in_doubt.update((one.place, "") for one in batch)
         try:
@@ -199,37 +202,53 @@ class TargetProducer:
     async def _last_answers(self) -> None:
         if self._under_way is not None:
             await asyncio.wait([self._under_way], timeout=_LAST_WAIT_S)
+            self._under_way.cancel()
+            await asyncio.wait([self._under_way])
 
     async def _send(self, batch: Sequence[Outgoing], answers: Answers) -> None:
         untried = {one.place for one in batch}
         try:
             queue = deque(await self._batches(batch))
             while queue and not self._is_over:
-                (topic, partition), some = queue.popleft()
-                untried.difference_update(one.place for one in some)
+                target, some = queue.popleft()
+                tried = {one.place for one in some}
+                untried -= tried
                 try:
-                    first = await self._producer.produce(topic, partition, [_record(one) for one in some])
+                    first = await self._appended(target, some)
                 except NotProducedError as error:
-                    if error.code not in _REFUSED and error.in_doubt:
-                        answers.in_doubt.update((one.place, str(error)) for one in some)
-                        return
-                    untried.update(one.place for one in some)
-                    if error.code not in _REFUSED:
+                    if not error.in_doubt:
+                        untried |= tried
                         raise
-                    if len(some) > 1:
-                        # A broker refuses a whole batch for one record, or for the size of all. None of it was written.
-                        queue.extendleft(((topic, partition), [one]) for one in reversed(some))
-                    else:
-                        answers.refused[some[0].place] = str(error)
+                    # The next sequence number is not known from here on.
+                    self._is_over = True
+                    answers.in_doubt.update(dict.fromkeys(tried, str(error)))
+                    return
+                if isinstance(first, int):
+                    _confirm(some, target, first, answers)
+                    continue
+                untried |= tried
+                if len(some) > 1:
+                    # A batch is refused for one record, or for the size of all. None of it was written.
+                    queue.extendleft((target, [one]) for one in reversed(some))
                 else:
-                    for offset, one in enumerate(some, first):
-                        del answers.in_doubt[one.place]
-                        answers.sent[one.place] = Sent(one.place, topic, partition, offset)
+                    answers.refused[some[0].place] = first
         except NotProducedError as error:
             raise SendError(f"nothing more is sent: {error}", kafka_code=error.code, field="to", value=batch[0].topic) from None
         finally:
             for place in untried:
                 del answers.in_doubt[place]
+
+    async def _appended(self, target: tuple[str, int], some: Sequence[Outgoing]) -> int | str:
+        """Return the offset of the first record, or why these are refused as one batch."""
+        try:
+            return await self._producer.produce(*target, [_record(one) for one in some])
+        except WireDecodeError as error:
+            return str(error)
+        except NotProducedError as error:
+            # An earlier attempt may have been written, whatever the last one was answered.
+            if error.in_doubt or error.code not in _REFUSED:
+                raise
+            return str(error)
 
     async def _batches(self, batch: Sequence[Outgoing]) -> list[tuple[tuple[str, int], list[Outgoing]]]:
         """Return the records by topic and partition, as many at a time as fit into a batch."""
@@ -247,6 +266,13 @@ class TargetProducer:
             room[place] -= size
             last[place].append(one)
         return found
+
+
+def _confirm(some: Sequence[Outgoing], target: tuple[str, int], first: int, answers: Answers) -> None:
+    for offset, one in enumerate(some, first):
+        # At each moment it is in one of the two: an interrupted caller may read them meanwhile.
+        answers.sent[one.place] = Sent(one.place, *target, offset)
+        del answers.in_doubt[one.place]
 
 
 def payload_size(payload: Payload) -> int:

@@ -109,6 +109,7 @@ def test_a_path_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture
         ("record_serde_numbers.json", b'{"scenarios": [1]}', "not a recording: no list of scenarios"),
         ("combiner_empty.json", b'{"scenarios": []}', "ran nothing"),
         ("share_partition_no_ops.json", b'{"scenarios": [{"name": "a"}]}', "1 of 1 differ"),
+        ("share_partition_unread.json", b'{"scenarios": [{"ops": [{"op": "mark_fenced"}]}]}', "1 of 1 differ"),
         ("share_coordinator_shard_x.json", b'{"scenarios": [{"ops": [{"op": "create"}]}]}', "1 of 1 differ"),
         ("offsets_manager_x.json", b'{"scenarios": [{"ops": [{}]}]}', "1 of 1 differ"),
     ],

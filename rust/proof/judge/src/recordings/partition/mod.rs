@@ -2,7 +2,7 @@
 //! stands in place of its side.
 //!
 //! A recording tells no deadlines, and its timers fire strictly after them. What it holds beyond a sequence's operations, such as
-//! a timer that is fired by hand, is left out: [`Left`] says why. So is what follows a lock that lasts too long, up to the next
+//! a timer that is fired by hand, is left out: [`Unplayable`] says why. So is what follows a lock that lasts too long, up to the next
 //! leader: see [`split`].
 
 mod format;
@@ -18,15 +18,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use share_state_core::in_flight::IntervalStore;
 
-use super::fields::Unknown;
 use crate::durable::Tally;
 use crate::engine::Engine;
 use crate::outcome::{Outcome, push};
 use crate::verdict::{Difference, Verdict, durable_fault, judge_setting_aside, own_fault, play};
-
-/// Reason why a scenario is not played: only what no sequence has is a reason, and the tests count them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Left(pub String);
+use pieces::Unplayable;
 
 /// Outcome of a file.
 #[derive(Clone, Debug, Default)]
@@ -44,10 +40,10 @@ pub struct Played {
     /// Deliberate differences: the place of the operation in its recording, id and what happens.
     pub explained: Vec<(usize, &'static str, &'static str)>,
     /// Scenarios that were left out, by why.
-    pub left: BTreeMap<Left, usize>,
+    pub left: BTreeMap<String, usize>,
     /// Scenarios that differ, by name.
     pub differences: Vec<(String, Difference)>,
-    /// Scenarios of which a recorded outcome is not in the form of one, by name.
+    /// Scenarios that are not of the format, by name. They count as played.
     pub malformed: Vec<(String, String)>,
 }
 
@@ -55,15 +51,14 @@ pub struct Played {
 pub fn play_all(scenarios: &[Value]) -> Played {
     let mut played = Played::default();
     for scenario in scenarios {
-        if let Err(Unknown(why)) = format::check(scenario) {
-            let name = scenario["name"].as_str().unwrap_or("").to_owned();
-            played.scenarios += 1;
-            played.malformed.push((name, why));
-            continue;
-        }
         match read::sequence(scenario) {
             Ok(sequence) => played.play(scenario, &sequence),
-            Err(why) => *played.left.entry(why).or_default() += 1,
+            Err(Unplayable::Left(why)) => *played.left.entry(why).or_default() += 1,
+            Err(Unplayable::Malformed(why)) => {
+                let name = scenario["name"].as_str().unwrap_or("").to_owned();
+                played.scenarios += 1;
+                played.malformed.push((name, why));
+            }
         }
     }
     played
@@ -73,7 +68,7 @@ pub fn play_all(scenarios: &[Value]) -> Played {
 pub fn case(scenario: &Value) -> Value {
     let name = &scenario["name"];
     let played = play_all(std::slice::from_ref(scenario));
-    if let Some(Left(why)) = played.left.keys().next() {
+    if let Some(why) = played.left.keys().next() {
         return json!({"name": name, "left": why, "announced": true});
     }
     let formats = played
@@ -125,7 +120,7 @@ impl core::fmt::Display for Played {
             self.left.values().sum::<usize>(),
             self.durable.reopened,
         )?;
-        for (Left(why), scenarios) in &self.left {
+        for (why, scenarios) in &self.left {
             write!(f, "\n  left {scenarios}: {why}")?;
         }
         for (name, why) in &self.malformed {

@@ -2,21 +2,26 @@
 
 use serde_json::{Value, json};
 
-use super::Left;
 use crate::operation::{Answer, LogBatch, Queue, Range, Verb, When};
+use crate::recordings::fields::{self, Unknown, number};
 
-pub(super) fn left(why: impl Into<String>) -> Left {
-    Left(why.into())
+/// Reason why a scenario is not played.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unplayable {
+    /// It has what no sequence has. The tests count these.
+    Left(String),
+    /// It is not of the format, which is a difference.
+    Malformed(String),
 }
 
-pub(super) fn number(value: &Value) -> Result<i64, Left> {
-    value
-        .as_i64()
-        .ok_or_else(|| left(format!("{value} where a number is expected")))
+impl From<Unknown> for Unplayable {
+    fn from(Unknown(why): Unknown) -> Self {
+        Self::Malformed(why)
+    }
 }
 
-pub(super) fn small<T: TryFrom<i64>>(value: &Value) -> Result<T, Left> {
-    T::try_from(number(value)?).map_err(|_| left(format!("{value} is out of range")))
+pub(super) fn left(why: impl Into<String>) -> Unplayable {
+    Unplayable::Left(why.into())
 }
 
 /// The state before anything was read.
@@ -28,18 +33,18 @@ pub(super) fn empty() -> Value {
 }
 
 /// Recorded timers fire strictly after their deadline, our lock has run out at it.
-pub(super) fn lock_ms(recorded: &Value) -> Result<i64, Left> {
-    Ok(number(recorded)? + 1)
+pub(super) fn lock_ms(recorded: &Value) -> Result<i64, Unknown> {
+    Ok(number::<i64>(recorded)? + 1)
 }
 
 pub(super) fn list<T>(
     value: &Value,
-    read: impl Fn(&Value) -> Result<T, Left>,
-) -> Result<Vec<T>, Left> {
-    value.as_array().into_iter().flatten().map(read).collect()
+    read: impl Fn(&Value) -> Result<T, Unknown>,
+) -> Result<Vec<T>, Unknown> {
+    fields::list(value)?.iter().map(read).collect()
 }
 
-pub(super) fn initialize(op: &Value) -> Result<Verb, Left> {
+pub(super) fn initialize(op: &Value) -> Result<Verb, Unplayable> {
     let (request, response) = (
         &op["persister_read"]["request"],
         &op["persister_read"]["response"],
@@ -57,12 +62,21 @@ pub(super) fn initialize(op: &Value) -> Result<Verb, Left> {
     let lookup = op["offset_lookup"]
         .as_object()
         .and_then(|all| all.values().next());
-    let earliest = lookup.map_or(Ok(0), number);
-    let earliest = earliest.map_err(|_| left("the offset lookup failed"))?;
-    let batch = |b: &Value| Ok((number(&b[0])?, number(&b[1])?, small(&b[2])?, small(&b[3])?));
+    if lookup.is_some_and(|found| found.get("error").is_some()) {
+        return Err(left("the offset lookup failed"));
+    }
+    let earliest = lookup.map_or(Ok(0), number)?;
+    let batch = |b: &Value| {
+        Ok((
+            number(&b[0])?,
+            number(&b[1])?,
+            number(&b[2])?,
+            number(&b[3])?,
+        ))
+    };
     Ok(Verb::Initialize {
-        code: small(&response["error_code"])?,
-        state_epoch: small(&response["state_epoch"])?,
+        code: number(&response["error_code"])?,
+        state_epoch: number(&response["state_epoch"])?,
         start_offset: number(&response["start_offset"])?,
         earliest,
         batches: list(&response["batches"], batch)?,
@@ -80,13 +94,13 @@ fn is_sound(response: &Value) -> bool {
 }
 
 /// A range; a long list of types is recorded run-length coded.
-pub(super) fn range(batch: &Value) -> Result<Range, Left> {
+pub(super) fn range(batch: &Value) -> Result<Range, Unknown> {
     let types = match batch[2]["rle"].as_array() {
-        None => list(&batch[2], small)?,
+        None => list(&batch[2], number)?,
         Some(runs) => {
             let mut types = Vec::new();
             for run in runs {
-                let (kind, times) = (small(&run[0])?, small(&run[1])?);
+                let (kind, times) = (number(&run[0])?, number(&run[1])?);
                 types.extend(std::iter::repeat_n::<i8>(kind, times));
             }
             types
@@ -99,7 +113,7 @@ pub(super) fn range(batch: &Value) -> Result<Range, Left> {
     })
 }
 
-pub(super) fn log_batch(batch: &Value) -> Result<LogBatch, Left> {
+pub(super) fn log_batch(batch: &Value) -> Result<LogBatch, Unknown> {
     let marks = &batch[2];
     Ok(LogBatch {
         base: number(&batch[0])?,
@@ -110,25 +124,26 @@ pub(super) fn log_batch(batch: &Value) -> Result<LogBatch, Left> {
     })
 }
 
-fn when(raw: &Value) -> Result<When, Left> {
+fn when(raw: &Value) -> Result<When, Unknown> {
     if raw["result"] == "pending" {
         return Ok(When::Never);
     }
     Ok(match raw.get("async_id") {
-        Some(id) => When::Later(small(id)?),
+        Some(id) => When::Later(number(id)?),
         None => When::AtOnce,
     })
 }
 
-pub(super) fn answer_of(write: &Value) -> Result<Answer, Left> {
+pub(super) fn answer_of(write: &Value) -> Result<Answer, Unknown> {
+    let unknown = |result| Unknown(format!("unknown answer of a persister: {result}"));
     let code = match &write["result"] {
         Value::String(text) if text == "ok" || text == "pending" => 0,
         Value::String(text) => text
             .strip_prefix("error_code ")
             .and_then(|code| code.parse().ok())
-            .ok_or_else(|| left(format!("unknown answer of a persister: {text}")))?,
+            .ok_or_else(|| unknown(&write["result"]))?,
         Value::Object(_) => Answer::EXCEPTION,
-        other => return Err(left(format!("unknown answer of a persister: {other}"))),
+        other => return Err(unknown(other)),
     };
     Ok(Answer {
         code,
@@ -136,7 +151,7 @@ pub(super) fn answer_of(write: &Value) -> Result<Answer, Left> {
     })
 }
 
-pub(super) fn queue(op: &Value) -> Result<Queue, Left> {
+pub(super) fn queue(op: &Value) -> Result<Queue, Unknown> {
     let timeouts = op["lock_timeouts_fired"].as_array().into_iter().flatten();
     let mut holders = timeouts.into_iter().chain([op]);
     let letter = holders.find_map(|holder| holder["dlq_enqueued"].as_array()?.first());

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::Left;
+use super::format;
 use super::given::{Members, given};
 use super::pieces::{
-    answer_of, empty, initialize, left, list, lock_ms, log_batch, number, queue, range, small,
+    Unplayable, answer_of, empty, initialize, left, list, lock_ms, log_batch, queue, range,
 };
 use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
+use crate::recordings::cases::operations;
+use crate::recordings::fields::{Unknown, number, text};
 use crate::verdict::Difference;
 
 /// A scenario: its operations, and what Kafka was recorded to give.
@@ -36,21 +38,24 @@ impl Sequence {
 }
 
 /// Reads a scenario.
-pub fn sequence(scenario: &Value) -> Result<Sequence, Left> {
+pub fn sequence(scenario: &Value) -> Result<Sequence, Unplayable> {
+    format::check(scenario)?;
     let mut reading = Reading::default();
     let tags = scenario["tags"].as_array().into_iter().flatten();
     if tags.into_iter().any(|tag| tag == "multithreaded") {
         return Err(left("records an interleaving of concurrent calls"));
     }
-    let ops = scenario["ops"].as_array();
-    let ops = ops.filter(|ops| !ops.is_empty());
-    let ops = ops.ok_or_else(|| left("no list of operations"))?;
+    let ops = operations(scenario)?;
     reading.is_without_settings = ops.iter().all(|op| op.get("group_config").is_none());
     for (at, op) in ops.iter().enumerate() {
         reading.at = at;
         reading.read(op)?;
     }
     Ok(reading.sequence)
+}
+
+fn none_made() -> Unknown {
+    Unknown("no share partition was made".to_owned())
 }
 
 /// A leader's share partition while the operations are read.
@@ -76,17 +81,14 @@ struct Reading {
 }
 
 impl Reading {
-    fn read(&mut self, op: &Value) -> Result<(), Left> {
-        let index = op["partition_index"].as_u64().unwrap_or(0);
+    fn read(&mut self, op: &Value) -> Result<(), Unplayable> {
+        let index = op.get("partition_index").map_or(Ok(0), number)?;
         let name = op["op"].as_str().unwrap_or("");
         if name == "create" {
-            return self.create(op, index);
+            return Ok(self.create(op, index)?);
         }
         let verb = self.verb(name, op)?;
-        let mut place = *self
-            .places
-            .get(&index)
-            .ok_or_else(|| left("no share partition was made"))?;
+        let mut place = *self.places.get(&index).ok_or_else(none_made)?;
         let mut index = index;
         if name == "advance_clock" && op.get("partition_index").is_none() {
             place = self.latest()?;
@@ -96,7 +98,7 @@ impl Reading {
             place = self.asked_by.remove(&id).unwrap_or(place);
             index = self.index_of(place);
         }
-        let limits = self.limits(place, &op["group_config"]);
+        let limits = self.limits(place, &op["group_config"])?;
         let answer = self.answer(op, place)?;
         let queue = queue(op)?;
         let given = given(op, index, &mut self.members);
@@ -132,11 +134,8 @@ impl Reading {
     }
 
     /// The leader for whom time passes: the others have been succeeded, and their clocks stand still.
-    fn latest(&self) -> Result<usize, Left> {
-        let (last, before) = self
-            .leaders
-            .split_last()
-            .ok_or_else(|| left("no share partition was made"))?;
+    fn latest(&self) -> Result<usize, Unplayable> {
+        let (last, before) = self.leaders.split_last().ok_or_else(none_made)?;
         if before
             .iter()
             .all(|leader| leader.leader_epoch < last.leader_epoch)
@@ -146,13 +145,13 @@ impl Reading {
         Err(left("time passes for several share partitions"))
     }
 
-    fn create(&mut self, op: &Value, index: u64) -> Result<(), Left> {
+    fn create(&mut self, op: &Value, index: u64) -> Result<(), Unknown> {
         let config = &op["config"];
         let leader = Leader {
-            leader_epoch: small(&config["leader_epoch"])?,
+            leader_epoch: number(&config["leader_epoch"])?,
             limits: Limits {
-                max_locks: small(&config["max_in_flight"])?,
-                delivery_limit: small(&config["max_delivery_count"])?,
+                max_locks: number(&config["max_in_flight"])?,
+                delivery_limit: number(&config["max_delivery_count"])?,
                 lock_ms: lock_ms(&config["record_lock_ms"])?,
                 dead_letters: false,
             },
@@ -191,47 +190,45 @@ impl Reading {
         Ok(())
     }
 
-    fn limits(&mut self, place: usize, config: &Value) -> Option<Limits> {
+    fn limits(&mut self, place: usize, config: &Value) -> Result<Option<Limits>, Unknown> {
         let leader = &mut self.leaders[place];
         let before = leader.limits;
         let limits = &mut leader.limits;
-        if let Some(most) = config["partitionMaxRecordLocksOrDefault"].as_u64() {
-            limits.max_locks = most as u32;
+        if let Some(most) = config.get("partitionMaxRecordLocksOrDefault") {
+            limits.max_locks = number(most)?;
         }
-        if let Some(most) = config["deliveryCountLimitOrDefault"].as_i64() {
-            limits.delivery_limit = most as i16;
+        if let Some(most) = config.get("deliveryCountLimitOrDefault") {
+            limits.delivery_limit = number(most)?;
         }
-        if let Ok(lasts) = lock_ms(&config["recordLockDurationMsOrDefault"]) {
-            limits.lock_ms = lasts;
+        if let Some(lasts) = config.get("recordLockDurationMsOrDefault") {
+            limits.lock_ms = lock_ms(lasts)?;
         }
-        if let Some(topic) = config["errorsDLQTopicName"].as_str()
-            && leader.has_queue
-        {
-            limits.dead_letters = topic != "Optional.empty";
+        if let Some(topic) = config.get("errorsDLQTopicName") {
+            limits.dead_letters = text(topic)? != "Optional.empty" && leader.has_queue;
         }
-        (*limits != before).then_some(*limits)
+        Ok((*limits != before).then_some(*limits))
     }
 
-    fn verb(&mut self, name: &str, op: &Value) -> Result<Verb, Left> {
+    fn verb(&mut self, name: &str, op: &Value) -> Result<Verb, Unplayable> {
         Ok(match name {
             "initialize" => initialize(op)?,
             "acquire" => self.acquire(op)?,
             "acknowledge" => Verb::Acknowledge {
-                member: self.member(op),
+                member: self.member(op)?,
                 ranges: list(&op["batches"], range)?,
                 renew: self.renews(op),
             },
             "release_session" => Verb::Release {
-                member: self.member(op),
+                member: self.member(op)?,
             },
             "advance_clock" => Verb::Advance {
                 ms: number(&op["ms"])?,
             },
             "persister_completes" => Verb::Completes {
-                id: small(&op["async_id"])?,
+                id: number(&op["async_id"])?,
             },
             "dead_letters_complete" => Verb::LettersDone {
-                id: small(&op["async_id"])?,
+                id: number(&op["async_id"])?,
             },
             "move_log_start_offset" => Verb::LogStart {
                 offset: number(&op["log_start_offset"])?,
@@ -252,11 +249,11 @@ impl Reading {
         op["group_config"]["isRenewAcknowledgeEnabled"] == true
     }
 
-    fn member(&mut self, op: &Value) -> u8 {
-        self.members.number(op["member"].as_str().unwrap_or(""))
+    fn member(&mut self, op: &Value) -> Result<u8, Unknown> {
+        Ok(self.members.number(text(&op["member"])?))
     }
 
-    fn acquire(&mut self, op: &Value) -> Result<Verb, Left> {
+    fn acquire(&mut self, op: &Value) -> Result<Verb, Unknown> {
         let aborted = |entry: &Value| {
             Ok((
                 number(&entry["producer_id"])?,
@@ -265,10 +262,10 @@ impl Reading {
         };
         let is_committed = op["isolation"] == "TXN_COMMITTED";
         Ok(Verb::Acquire {
-            member: self.member(op),
+            member: self.member(op)?,
             record_limit: op["mode"] == "record_limit",
-            batch_size: small(&op["batch_size"])?,
-            max_records: small(&op["max_fetch_records"])?,
+            batch_size: number(&op["batch_size"])?,
+            max_records: number(&op["max_fetch_records"])?,
             fetch_offset: number(&op["fetch_offset"])?,
             fetched: list(&op["fetched_batches"], log_batch)?,
             aborted: if is_committed {
@@ -280,7 +277,7 @@ impl Reading {
     }
 
     /// Answer of the persister to our writes of the operation.
-    fn answer(&mut self, op: &Value, place: usize) -> Result<Answer, Left> {
+    fn answer(&mut self, op: &Value, place: usize) -> Result<Answer, Unplayable> {
         let timeouts = op["lock_timeouts_fired"].as_array().into_iter().flatten();
         let of_timeouts = self.answers(timeouts, place)?;
         let own = self.answers([op], place)?;
@@ -302,7 +299,7 @@ impl Reading {
         &mut self,
         holders: impl IntoIterator<Item = &'a Value>,
         place: usize,
-    ) -> Result<Vec<Answer>, Left> {
+    ) -> Result<Vec<Answer>, Unknown> {
         let writes = holders
             .into_iter()
             .flat_map(|holder| holder["persister_writes"].as_array());

@@ -57,18 +57,101 @@ fn what_kafka_did_not_give_is_a_difference() {
 
 #[test]
 fn what_no_sequence_has_is_left() {
-    let left = |op: Value| {
-        let scenario = json!({"name": "by hand", "ops": [op]});
+    let left = |scenario: Value| {
         let mut played = play_all(&[scenario]);
-        assert_eq!(played.scenarios, 0);
-        played.left.pop_first().unwrap().0.0
+        assert_eq!((played.scenarios, played.differ()), (0, 0));
+        played.left.pop_first().unwrap().0
     };
+    let of = |op: Value| left(json!({"name": "by hand", "ops": [op]}));
     assert_eq!(
-        left(json!({"op": "lock_timeout"})),
+        of(json!({"op": "lock_timeout"})),
         "lock_timeout reaches into Kafka's class"
     );
+    let read = |response: Value, lookup: Value| {
+        json!({"op": "initialize", "offset_lookup": lookup,
+               "persister_read": {"request": {"partition": 0}, "response": response}})
+    };
+    let failed = json!({"offsetForLatestTimestamp": {"error": "RuntimeException"}});
+    for (op, why) in [
+        (
+            read(json!("ok"), json!({})),
+            "the persister gave no answer to a read",
+        ),
+        (
+            read(json!({"partition": 1, "error_code": 0}), json!({})),
+            "the persister answered for another partition",
+        ),
+        (
+            read(json!({"partition": 0, "error_code": 0}), failed),
+            "the offset lookup failed",
+        ),
+    ] {
+        assert_eq!(of(op), why);
+    }
+    let concurrent = json!({"tags": ["multithreaded"], "ops": [{"op": "mark_fenced"}]});
     assert_eq!(
-        left(json!({"op": "mark_fenced"})),
-        "no share partition was made"
+        left(concurrent),
+        "records an interleaving of concurrent calls"
     );
+}
+
+/// A share partition is made and asked for records.
+fn create_and_acquire() -> Value {
+    json!([
+        {"op": "create", "config": {
+            "leader_epoch": 0, "max_in_flight": 50, "max_delivery_count": 5, "record_lock_ms": 100, "initial_status": "ACTIVE",
+            "dlq_enabled": false,
+        }},
+        {"op": "acquire", "member": "m1", "mode": "record_limit", "batch_size": 1, "max_fetch_records": 1, "fetch_offset": 0,
+         "isolation": "HIGH_WATERMARK", "fetched_batches": [[0, 4]]},
+        {"op": "acknowledge", "member": "m1", "batches": [[0, 0, [1]]],
+         "persister_writes": [{"start_offset": 0, "delivery_complete_count": 1, "batches": [[0, 0, 2, 1]], "result": "ok"}]},
+        {"op": "advance_clock", "ms": 1},
+    ])
+}
+
+#[test]
+fn what_cannot_be_read_differs() {
+    let why = |ops: &Value| {
+        let mut played = play_all(&[json!({"name": "by hand", "ops": ops})]);
+        let left = played.left.values().sum::<usize>();
+        assert_eq!((played.scenarios, left), (1, 0), "{ops}");
+        played.malformed.pop().map(|(_, why)| why)
+    };
+    assert_eq!(why(&create_and_acquire()), None);
+    let number = "null where a number is expected";
+    let cases = [
+        ("/1/batch_size", json!(null), number),
+        ("/1/fetch_offset", json!(null), number),
+        ("/3/ms", json!(null), number),
+        (
+            "/0/config/leader_epoch",
+            json!(1_u64 << 31),
+            "2147483648 where a number is expected",
+        ),
+        ("/1/member", json!(null), "null where a text is expected"),
+        (
+            "/1/fetched_batches",
+            json!(null),
+            "null where a list is expected",
+        ),
+        (
+            "/2/batches/0/2",
+            json!({"x": 1}),
+            r#"{"x":1} where a list is expected"#,
+        ),
+        (
+            "/2/persister_writes/0/result",
+            json!("none"),
+            r#"unknown answer of a persister: "none""#,
+        ),
+    ];
+    for (place, value, expected) in cases {
+        let mut ops = create_and_acquire();
+        *ops.pointer_mut(place).unwrap() = value;
+        assert_eq!(why(&ops).as_deref(), Some(expected), "{place}");
+    }
+    let unmade = why(&json!([{"op": "mark_fenced"}]));
+    assert_eq!(unmade.as_deref(), Some("no share partition was made"));
+    assert_eq!(why(&json!([])).as_deref(), Some("no list of operations"));
 }

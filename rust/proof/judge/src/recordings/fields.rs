@@ -33,6 +33,15 @@ pub fn text(value: &Value) -> Result<&str, Unknown> {
         .ok_or_else(|| Unknown(format!("{value} where a text is expected")))
 }
 
+/// Returns true if the text is `yes`; otherwise it must be `no`.
+pub fn either(value: &Value, yes: &str, no: &str) -> Result<bool, Unknown> {
+    match text(value)? {
+        found if found == yes => Ok(true),
+        found if found == no => Ok(false),
+        found => Err(Unknown(format!("{found} where {yes} or {no} is expected"))),
+    }
+}
+
 /// Yes or no.
 pub fn flag(value: &Value) -> Result<bool, Unknown> {
     value

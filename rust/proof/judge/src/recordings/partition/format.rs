@@ -61,6 +61,14 @@ const SCENARIO: [&str; 8] = [
     "quirk_at_op",
     "threw",
 ];
+const CONFIG: [&str; 6] = [
+    "leader_epoch",
+    "max_in_flight",
+    "max_delivery_count",
+    "record_lock_ms",
+    "initial_status",
+    "dlq_enabled",
+];
 const STATE: [&str; 9] = [
     "partition_index",
     "status",
@@ -116,6 +124,9 @@ pub fn check(scenario: &Value) -> Result<(), Unknown> {
         let (_, own) =
             own.ok_or_else(|| Unknown(format!("op {at} is of unknown kind {name:?}")))?;
         known(op, &[&COMMON, *own].concat(), name)?;
+        if let Some(config) = op.get("config") {
+            known(config, &CONFIG, "a config")?;
+        }
         if let Some(config) = op.get("group_config") {
             known(config, &GROUP_CONFIG, "a group_config")?;
         }

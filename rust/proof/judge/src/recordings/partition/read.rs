@@ -11,7 +11,7 @@ use super::pieces::{
 };
 use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 use crate::recordings::cases::operations;
-use crate::recordings::fields::{Unknown, number, text};
+use crate::recordings::fields::{Unknown, either, flag, number, text};
 use crate::verdict::Difference;
 
 /// A scenario: its operations, and what Kafka was recorded to give.
@@ -155,8 +155,9 @@ impl Reading {
                 lock_ms: lock_ms(&config["record_lock_ms"])?,
                 dead_letters: false,
             },
-            has_queue: config["dlq_enabled"] == true,
+            has_queue: flag(&config["dlq_enabled"])?,
         };
+        let is_active = either(&config["initial_status"], "ACTIVE", "EMPTY")?;
         let place = self.leaders.len();
         let plain = |verb| Operation {
             partition: place,
@@ -172,7 +173,7 @@ impl Reading {
         self.places.insert(index, place);
         self.leaders.push(leader);
         let mut recorded = given(op, index, &mut self.members);
-        if config["initial_status"] == "ACTIVE" {
+        if is_active {
             // Kafka's test object is made active without a read; an empty answer comes to the same.
             self.push(plain(made), json!({"state": empty()}));
             recorded["code"] = json!(0);
@@ -260,10 +261,10 @@ impl Reading {
                 number(&entry["first_offset"])?,
             ))
         };
-        let is_committed = op["isolation"] == "TXN_COMMITTED";
+        let is_committed = either(&op["isolation"], "TXN_COMMITTED", "HIGH_WATERMARK")?;
         Ok(Verb::Acquire {
             member: self.member(op)?,
-            record_limit: op["mode"] == "record_limit",
+            record_limit: either(&op["mode"], "record_limit", "batch_optimized")?,
             batch_size: number(&op["batch_size"])?,
             max_records: number(&op["max_fetch_records"])?,
             fetch_offset: number(&op["fetch_offset"])?,

@@ -151,6 +151,24 @@ fn what_cannot_be_read_differs() {
         *ops.pointer_mut(place).unwrap() = value;
         assert_eq!(why(&ops).as_deref(), Some(expected), "{place}");
     }
+    let words = [
+        ("/0/config/initial_status", "ACTIVE or EMPTY"),
+        ("/1/mode", "record_limit or batch_optimized"),
+        ("/1/isolation", "TXN_COMMITTED or HIGH_WATERMARK"),
+    ];
+    for (place, expected) in words {
+        let mut ops = create_and_acquire();
+        *ops.pointer_mut(place).unwrap() = json!("another");
+        let expected = format!("another where {expected} is expected");
+        assert_eq!(why(&ops), Some(expected), "{place}");
+    }
+    let mut ops = create_and_acquire();
+    ops[0]["config"]["dlq_enabled"] = json!("no");
+    let found = why(&ops).unwrap();
+    assert_eq!(found, r#""no" where true or false is expected"#);
+    let mut ops = create_and_acquire();
+    ops[0]["config"]["another"] = json!(1);
+    assert_eq!(why(&ops).unwrap(), "a config has an unknown field another");
     let unmade = why(&json!([{"op": "mark_fenced"}]));
     assert_eq!(unmade.as_deref(), Some("no share partition was made"));
     assert_eq!(why(&json!([])).as_deref(), Some("no list of operations"));

@@ -158,7 +158,7 @@ pub(super) fn queue(op: &Value) -> Result<Queue, Unknown> {
     Ok(match letter {
         None => Queue::OK,
         Some(letter) => Queue {
-            takes: letter["result"] != "error",
+            takes: letter["result"].get("error").is_none(),
             when: when(letter)?,
         },
     })

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::pieces::queue;
 use super::play_all;
+use crate::operation::Queue;
 use crate::verdict::Difference;
 
 /// Difference when a recorded outcome is another.
@@ -172,4 +174,15 @@ fn what_cannot_be_read_differs() {
     let unmade = why(&json!([{"op": "mark_fenced"}]));
     assert_eq!(unmade.as_deref(), Some("no share partition was made"));
     assert_eq!(why(&json!([])).as_deref(), Some("no list of operations"));
+}
+
+#[test]
+fn what_the_dead_letter_queue_answered_is_read() {
+    let takes = |result: Value| {
+        let op = json!({"dlq_enqueued": [{"first": 0, "last": 0, "result": result}]});
+        queue(&op).unwrap().takes
+    };
+    assert!(takes(json!("ok")));
+    assert!(!takes(json!({"error": "RuntimeException"})));
+    assert_eq!(queue(&json!({})).unwrap(), Queue::OK);
 }

@@ -35,13 +35,14 @@ def imports(files: Mapping[str, Path]) -> dict[str, set[str]]:
 
 def circles(graph: Imports) -> set[frozenset[str]]:
     """Largest sets of modules that each import one another, directly or through others."""
-    reached = {module: _reached(graph, module) for module in graph}
+    reaches = {module: reached(graph, module) for module in graph}
     return {
-        frozenset(other for other in beyond if module in reached[other]) for module, beyond in reached.items() if module in beyond
+        frozenset(other for other in beyond if module in reaches[other]) for module, beyond in reaches.items() if module in beyond
     }
 
 
-def _reached(graph: Imports, module: str) -> set[str]:
+def reached(graph: Imports, module: str) -> set[str]:
+    """Modules that a module imports, directly or through others."""
     found: set[str] = set()
     left = [module]
     while left:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -141,3 +142,15 @@ def test_an_import_for_the_type_checker_closes_a_circle(tmp_path: Path) -> None:
     found = python_imports.imports(python_imports.modules(((tmp_path, "a"),)))
     assert found == {"a": set(), "a.b": {"a.c"}, "a.c": {"a.e"}, "a.e": {"a.b"}, "a.h": {"a.b"}}
     assert python_imports.circles(found) == {frozenset({"a.b", "a.c", "a.e"})}
+
+
+def test_a_command_names_an_extra_only_if_it_may_ask_for_one_of_its_packages() -> None:
+    files = python_imports.modules()
+    graph = python_imports.imports(files)
+    named = {}
+    for command in (name for name in files if re.fullmatch(r"share_state\.cli\.\w+\.command", name)):
+        texts = [files[module].read_text(encoding="utf-8") for module in python_imports.reached(graph, command) | {command}]
+        if extras := set(re.findall(r"extra\s+`([\w-]+)`", files[command].read_text(encoding="utf-8"))):
+            named[command.split(".")[2]] = extras
+            assert extras <= {extra for text in texts for extra in re.findall(r'require\("([\w-]+)"', text)}, command
+    assert named == {"exporter": {"ops"}, "plot": {"plot"}, "top": {"ops"}, "web": {"ops"}}

@@ -53,7 +53,7 @@ def anomalies_command(
     that something was, 4 that part of the log could not be read, 5 both, 7 that records are missing between others, and 8 both
     1 and 7. Of a running cluster, limits and lock durations are those of the groups; --set sets one number for all.
 
-    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active.
     """
     config = _config(threshold or [])
     measured, topics = beside_option.log_end_offsets(log_end_offsets), beside_option.live_topics(live_topics)

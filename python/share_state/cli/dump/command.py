@@ -20,8 +20,8 @@ def dump(
 ) -> None:
     """Show every record, including deletions and, on disk, records below the log start.
 
-    Records are in order of partition and offset, with the fields of Kafka's DumpLogSegments. A running cluster needs the
-    extra `kafka` of the package. It is read from the log start of each partition; its records have no segment.
+    Records are in order of partition and offset, with the fields of Kafka's DumpLogSegments. A running cluster is read from
+    the log start of each partition; its records have no segment.
 
     Takes no lock and changes nothing; a writer may be active.
     """

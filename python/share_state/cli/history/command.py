@@ -31,7 +31,7 @@ def history_command(
 
     Shows one row for each interval of offsets and each change of its state, in order of state partition and offset.
 
-    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active.
     """
     choice = Choice(group, topic_id, partition, offset)
     client = any_source.Client(command_config, timeout)

@@ -61,7 +61,7 @@ def peek(
 ) -> None:
     """Show what is in the records of a share group: key, value and headers, beside their state and history.
 
-    Joins no group, acquires nothing, and changes no delivery count. Needs READ on the topic, and the extra `ops` of the package.
+    Joins no group, acquires nothing, and changes no delivery count. Needs READ on the topic.
 
     Example: share-state peek kafka://localhost:9092 workers orders --poison --redact 'value:$..email'
     """

@@ -34,7 +34,7 @@ def state(
     Shows epochs, records by state, and what holds the start offset back. It shows the lag of a running cluster, and that of a
     directory with --log-end-offsets.
 
-    Takes no lock and changes nothing; a writer may be active. A running cluster needs the extra `kafka` of the package.
+    Takes no lock and changes nothing; a writer may be active.
     """
     prefix, choice = parse_as_of(as_of), Choice(group, topic_id, partition)
     measured = beside_option.log_end_offsets(log_end_offsets)

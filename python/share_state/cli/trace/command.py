@@ -67,7 +67,7 @@ def trace_command(
     """Show the life of one record: produced, delivered, released, accepted or archived, as far as the log tells.
 
     A directory names topics only by their ids. A running cluster is also asked for the topic, the members and the limits of the
-    group; it needs the extra `ops` of the package. Nothing is joined, acquired or changed.
+    group. Nothing is joined, acquired or changed.
 
     Example: share-state trace kafka://localhost:9092 workers orders 0 1251
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from uuid import UUID
@@ -202,8 +203,8 @@ def test_a_confirmation_without_an_offset_is_none(cluster: ProducingCluster, mon
 
 def test_times_that_are_too_far_apart_go_each_in_its_batch(cluster: ProducingCluster) -> None:
     batch = [
-        one._replace(payload=one.payload._replace(timestamp_ms=time))
-        for one, time in zip(outgoing(3), (BORN, -(2**63), 2**63 - 1), strict=True)
+        one._replace(payload=one.payload._replace(timestamp_ms=at))
+        for one, at in zip(outgoing(3), (BORN, -(2**63), 2**63 - 1), strict=True)
     ]
     answers = sent(cluster, batch)
     assert (len(answers.sent), answers.refused, answers.in_doubt) == (3, {}, {})
@@ -241,15 +242,20 @@ def test_an_interrupted_sending_waits_for_what_is_under_way(
     main = threading.main_thread().ident
     assert main is not None
 
-    def interrupted() -> None:
-        signal.pthread_kill(main, signal.SIGINT)
-        if not answered:
-            cluster.cut = [PRODUCE] * 1_000
-
-    cluster.before_produce = interrupted
     answers = Answers()
-    with pytest.raises(KeyboardInterrupt):
-        sent(cluster, outgoing(20, value=bytes(1000)), answers)
+    with TargetProducer(f"kafka://{cluster.bootstrap}", None) as made:
+
+        def interrupted() -> None:
+            signal.pthread_kill(main, signal.SIGINT)
+            # Until the sender knows, so that it decides before the answer comes.
+            while not made._is_over:
+                time.sleep(0.001)
+            if not answered:
+                cluster.cut = [PRODUCE] * 1_000
+
+        cluster.before_produce = interrupted
+        with pytest.raises(KeyboardInterrupt):
+            made.send(outgoing(20, value=bytes(1000)), answers)
     # The first batch is known or in doubt, and the second one was not sent.
     assert (len(answers.sent), len(answers.in_doubt)) == ((16, 0) if answered else (0, 16))
     assert len(written(cluster, 0)) == 16

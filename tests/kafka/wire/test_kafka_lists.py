@@ -18,7 +18,7 @@ CODES = [name for name in codes.__all__ if name.isupper() and name != "RETRIABLE
 
 
 def test_kio_knows_every_error_code_by_its_number_and_name() -> None:
-    assert len(ERROR_CODES) == 58
+    assert len(ERROR_CODES) == 61
     assert {code: name.lower() for name, code in ERROR_CODES.items()} == {
         code: ErrorCode(code).name for code in ERROR_CODES.values()
     }

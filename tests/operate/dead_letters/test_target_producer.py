@@ -149,7 +149,7 @@ def test_what_is_refused_with_others_is_tried_by_itself(cluster: ProducingCluste
     assert [header.base_sequence for _, _, header in cluster.batches_seen] == [0, 0, 1, 2, 2, 3, 4]
 
 
-@pytest.mark.parametrize("code", ["TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"])
+@pytest.mark.parametrize("code", ["TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION", "UNSUPPORTED_COMPRESSION_TYPE"])
 def test_a_target_that_refuses_everything_ends_the_sending(cluster: ProducingCluster, code: str) -> None:
     cluster.codes[PRODUCE] = [0, ERROR_CODES[code]]
     answers = Answers()

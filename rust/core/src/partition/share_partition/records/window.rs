@@ -181,7 +181,7 @@ impl<S: InFlightStore> SharePartition<S> {
         self.start_offset = self.start_offset.max(target);
     }
 
-    /// Empties a full window in which everything is done and no write is under way.
+    /// Empties a full window in which everything is done and no write of the share partition is under way.
     ///
     /// Records that are archived in memory alone (log start, compaction, a refused write whose locks ran out) bring no answer
     /// of the persister, so in a full window nothing would ever happen again (deliberate difference S6). A gap window goes

@@ -43,9 +43,7 @@ impl Requests<'_> {
         same_length(py, "last_offset", self.last.len(), self.first.len())?;
         match &self.starts {
             None => same_length(py, "first_offset", self.first.len(), self.len())?,
-            Some(starts) => {
-                check_starts(py, "request_starts", starts, self.len(), self.first.len())?
-            }
+            Some(starts) => check_starts(py, starts, self.len(), self.first.len())?,
         }
         check_partitions(py, &self.partition, set)?;
         check_members(py, &self.member, &set.members())
@@ -53,13 +51,8 @@ impl Requests<'_> {
 }
 
 /// Refuses a column that does not say where the ranges of each request begin.
-fn check_starts(
-    py: Python<'_>,
-    field: &'static str,
-    starts: &[i64],
-    requests: usize,
-    ranges: usize,
-) -> PyResult<()> {
+fn check_starts(py: Python<'_>, starts: &[i64], requests: usize, ranges: usize) -> PyResult<()> {
+    let field = "request_starts";
     same_length(py, field, starts.len(), requests + 1)?;
     let legal = starts.windows(2).all(|pair| pair[0] <= pair[1])
         && starts.first() == Some(&0)
@@ -103,7 +96,8 @@ pub fn removed_rows(
         .collect())
 }
 
-pub fn check_members(py: Python<'_>, numbers: &[i32], members: &Members) -> PyResult<()> {
+/// Refuses a number that names no member of the set.
+fn check_members(py: Python<'_>, numbers: &[i32], members: &Members) -> PyResult<()> {
     let mut known = None;
     refuse(py, "member", numbers, |number| {
         let is_known = known == Some(number) || members.name(number).is_some();

@@ -13,16 +13,16 @@ from typing import Any, Final, TypeVar
 from share_state._core import __version__, decode_message, encode_message
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.kafka import codes
-from share_state.kafka.client.apis import API_NAMES, API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, VERSIONS
+from share_state.kafka.client.apis import API_NAMES, API_VERSIONS, VERSIONS
+from share_state.kafka.client.authentication import authenticate, check
 from share_state.kafka.client.peers import LostError, Node
-from share_state.kafka.client.security import SecurityOptions, UnconvincedError
+from share_state.kafka.client.security import SecurityOptions
 from share_state.kafka.clock import Clock, Timer, within
 from share_state.kafka.errors import (
     AuthenticationFailedError,
     BadAnswerError,
     BrokerTooOldError,
     BrokerUnreachableError,
-    class_of,
 )
 from share_state.kafka.framing import MAX_FRAME, Frames, Request, frame, request_bytes, response_start
 
@@ -34,8 +34,6 @@ T = TypeVar("T")
 _SESSION_SHARE: Final = 0.85
 #: Bytes of a long answer that arrive in the time for one, so that waiting for the rest is worth while.
 _PROGRESS: Final = 64 << 10
-#: More messages than any mechanism has.
-_MAX_SASL_STEPS: Final = 8
 _KEY: Final = struct.Struct(">h")
 _MAX_CORRELATION_ID: Final = 0x7FFF_FFFF
 
@@ -276,7 +274,9 @@ class Connection:
             raise self._loss(reason, sent=False) from error
         await self._learn_versions()
         if security.sasl is not None:
-            await self._authenticate()
+            lifetime_ms = await authenticate(security.sasl, str(self.node), self.request)
+            if lifetime_ms > 0:
+                self._retirement = self._options.clock.call_later(lifetime_ms / 1000 * _SESSION_SHARE, self._retire)
 
     async def _learn_versions(self) -> None:
         ours = {"clientSoftwareName": "share-state", "clientSoftwareVersion": __version__}
@@ -287,43 +287,8 @@ class Connection:
         if answer["errorCode"] == codes.UNSUPPORTED_VERSION:
             message = f"{self.node}: the broker does not have ApiVersions version {oldest}; {self._options.needs}"
             raise BrokerTooOldError(message, kafka_code=codes.UNSUPPORTED_VERSION, node=str(self.node))
-        self._check(answer, "ApiVersions")
+        check(answer, "ApiVersions", str(self.node))
         self._versions = {api["apiKey"]: (api["minVersion"], api["maxVersion"]) for api in answer["apiKeys"]}
-
-    async def _authenticate(self) -> None:
-        mechanism = self._options.security.sasl
-        if mechanism is None:
-            return
-        handshake = await self.request(SASL_HANDSHAKE, {"mechanism": mechanism.name})
-        if handshake["errorCode"] == codes.UNSUPPORTED_SASL_MECHANISM:
-            takes = ", ".join(handshake["mechanisms"])
-            message = f"{self.node}: the broker does not take {mechanism.name}; it takes {takes or 'no mechanism'}"
-            raise AuthenticationFailedError(message, kafka_code=handshake["errorCode"], node=str(self.node))
-        self._check(handshake, "SaslHandshake")
-        conversation = mechanism.start()
-        try:
-            lifetime_ms = 0
-            say: bytes | None = await conversation.first()
-            for _ in range(_MAX_SASL_STEPS):
-                answer = await self.request(SASL_AUTHENTICATE, {"authBytes": say})
-                self._check(answer, f"authentication by {mechanism.name}")
-                lifetime_ms = answer["sessionLifetimeMs"]
-                say = await conversation.answer(answer["authBytes"])
-                if say is None:
-                    break
-            conversation.check_ended()
-        except UnconvincedError as wrong:
-            message = f"{self.node}: authentication by {mechanism.name} failed: {wrong}"
-            raise AuthenticationFailedError(message, kafka_code=codes.SASL_AUTHENTICATION_FAILED, node=str(self.node)) from None
-        if lifetime_ms > 0:
-            self._retirement = self._options.clock.call_later(lifetime_ms / 1000 * _SESSION_SHARE, self._retire)
-
-    def _check(self, answer: dict[str, Any], what: str) -> None:
-        code = answer["errorCode"]
-        if code != codes.NONE:
-            said = answer.get("errorMessage") or "no reason given"
-            message = f"{self.node}: {what} failed with code {code} ({codes.name_of(code)}): {said}"
-            raise class_of(code)(message, kafka_code=code, node=str(self.node))
 
     def _ended(self, why: Exception | None, within: bool) -> None:
         if isinstance(why, ShareStateError):

@@ -12,7 +12,6 @@ from tests.gateway.wire.codec import Message
 
 _CREATE_TOPICS = 19
 #: UNKNOWN_TOPIC_OR_PARTITION.
-_UNKNOWN = 3
 
 
 def create_topic(
@@ -36,14 +35,6 @@ def create_topic(
             return found["errorCode"] == 0 and len(leaders) >= partitions and min(leaders) >= 0
 
         wait_until(known, f"topic {name} is known")
-
-
-def delete_topic(bootstrap: str, name: str) -> None:
-    """Delete a topic and wait until nobody knows it."""
-    with Connection(bootstrap.partition(",")[0]) as connection:
-        answer = connection.ask("DeleteTopics", 4, {"topicNames": [name], "timeoutMs": round(PATIENCE_S * 1000)})
-        assert [one["errorCode"] for one in answer["responses"]] == [0], answer["responses"]
-        wait_until(lambda: topic_metadata(connection, name)["errorCode"] == _UNKNOWN, f"topic {name} is gone")
 
 
 def topic_metadata(connection: Connection, name: str) -> Message:

@@ -63,7 +63,7 @@ def trimmed(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_properties(path: Path, *, needs_values: bool = False) -> PropertyFile:
-    r"""Read a file: Latin-1, with ``\uXXXX`` for other characters.
+    r"""Read a file: Latin-1, with ``\u`` and four hexadecimal digits for other characters.
 
     A name ends at a blank, ``=`` or ``:``. A backslash takes the meaning of the character after it, and continues a line at its
     end. Lines that begin with ``#`` or ``!`` are comments. Blanks before a name and around the sign after it do not count; those

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -120,8 +119,3 @@ def _element(view: View, number: int, value: Any) -> str:
         if value.get(name) is not None:
             return str(view.topic_names.get(value[name], value[name]))
     return str(number)
-
-
-def pattern_of(path: str) -> str:
-    """A path without the names in it: what kind of field it is."""
-    return re.sub(r"\[[^\]]*\]", "[]", path)

@@ -27,10 +27,6 @@ _MEMBER = "member-1"
 TOPIC_ID = "00010203-0405-0607-0809-0a0b0c0d0e0f"
 _ACCEPT, _RELEASE = 1, 2
 
-#: Answer of our fetch lock where Kafka's lets any fetch free another's. Ours is strict on purpose: a
-#: fetch that never got the lock must not let a third one in (KAFKA-19215).
-FETCH_LOCK_IS_STRICT = "a fetch frees only what it took"
-
 
 def uses_store(scenario: Scenario) -> bool:
     """Returns true if the fact concerns the in-flight store: it is then checked on each."""

@@ -36,10 +36,6 @@ class Format(StrEnum):
     JSON_SCHEMA = "json-schema"
 
 
-#: Formats that need the schemas of a registry.
-BY_SCHEMA: Final = frozenset({Format.AVRO, Format.PROTOBUF, Format.JSON_SCHEMA})
-
-
 class Origin(NamedTuple):
     """Origin of bytes: a schema may be named in the headers of the record."""
 

@@ -51,8 +51,8 @@ fn a_renewal_of_a_hole_is_not_refused_when_renewal_is_off<S: InFlightStore>() {
     );
 }
 
-/// Whatever the order in which a window is filled, a full one that is otherwise done gives what lies in its hole, and is
-/// emptied only when nothing does (deliberate difference S6).
+/// A full window that is otherwise done gives what lies in its hole, in any order of filling, and is emptied only when nothing
+/// lies there (deliberate difference S6).
 fn a_full_window_that_is_done_gives_what_lies_in_its_hole<S: InFlightStore>() {
     let config = ShareGroupConfig {
         partition_max_record_locks: 10,

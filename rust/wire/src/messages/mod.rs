@@ -1,5 +1,6 @@
-//! Requests and answers: those between a share-partition leader and its share coordinator (RPC 83 to 87) as types, the
-//! answers that carry records in place ([`data`]), all others by table ([`protocol`]).
+//! Requests and answers: those between a share-partition leader and its share coordinator (RPC 83 to 87) as types, those that
+//! take records and give them back too ([`share`]), the answers that carry records in place ([`data`]), all others by table
+//! ([`protocol`]).
 //!
 //! The five are flexible in every version, have no tagged fields, no throttle time and no error above the partition. Each
 //! request is a group and partitions by topic, each answer is results by topic; [`schema`] has what differs.
@@ -10,6 +11,7 @@ pub mod data;
 mod field;
 pub mod protocol;
 pub mod schema;
+pub mod share;
 
 use core::fmt::Debug;
 
@@ -32,9 +34,9 @@ pub trait Api: Clone + Copy + Debug + PartialEq + Eq + 'static {
     /// The newest version; the oldest is 0.
     const MAX_VERSION: i16;
     /// The request for one partition.
-    type Asked: Field + Clone + Debug + PartialEq + Eq;
+    type Asked: for<'a> Field<'a> + Clone + Debug + PartialEq + Eq;
     /// The answer for one partition.
-    type Answered: Field + Clone + Debug + PartialEq + Eq;
+    type Answered: for<'a> Field<'a> + Clone + Debug + PartialEq + Eq;
 }
 
 macro_rules! apis {

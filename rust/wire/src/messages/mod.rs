@@ -9,6 +9,7 @@ mod any;
 mod borrowed;
 pub mod data;
 mod field;
+mod header;
 pub mod protocol;
 pub mod schema;
 pub mod share;
@@ -17,6 +18,7 @@ use core::fmt::Debug;
 
 pub use any::{AnyRequest, AnyResponse};
 pub use borrowed::encode_write_request;
+pub use header::RequestHeader;
 
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};

@@ -1,6 +1,7 @@
-//! Partitioner: finds the partition of the state topic that keeps a share partition's state.
+//! Partitioners: find the partition of the state topic that keeps a share partition's state, and the slot of a partition of a
+//! topic.
 
-use share_state_core::ids::SharePartitionKey;
+use share_state_core::ids::{SharePartitionKey, TopicId};
 
 /// The state partition of `key` among `partitions` (`ShareCoordinatorService.partitionFor`): Java's hash of the
 /// coordinator key, made non-negative, modulo. With 0 partitions the answer is 0.
@@ -13,6 +14,40 @@ pub fn state_partition(key: &SharePartitionKey, partitions: u32) -> u32 {
     // Kafka's `Utils.abs`: the one number without a counterpart becomes 0.
     let positive = hash.checked_abs().unwrap_or(0).unsigned_abs();
     positive.checked_rem(partitions).unwrap_or(0)
+}
+
+/// The slot of a partition among `slots`: Kafka's hash of the topic's id, made non-negative, plus the partition, modulo. The
+/// partitions of a topic go to one slot after the other. With 0 slots the answer is 0.
+#[must_use]
+pub fn slot(topic_id: TopicId, partition: i32, slots: u32) -> u32 {
+    if slots <= 1 {
+        return 0;
+    }
+    // As `Utils.toPositive`.
+    let hash = u64::from(murmur2(&topic_id.0) & 0x7fff_ffff);
+    let sum = hash + u64::from(partition.unsigned_abs());
+    u32::try_from(sum % u64::from(slots)).unwrap_or(0)
+}
+
+/// Kafka's hash of bytes (`Utils.murmur2`).
+fn murmur2(bytes: &[u8]) -> u32 {
+    const MIX: u32 = 0x5bd1_e995;
+    let mut hash = 0x9747_b28c ^ bytes.len() as u32;
+    let (words, rest) = bytes.as_chunks::<4>();
+    for word in words {
+        let mut word = u32::from_le_bytes(*word).wrapping_mul(MIX);
+        word ^= word >> 24;
+        hash = hash.wrapping_mul(MIX) ^ word.wrapping_mul(MIX);
+    }
+    if !rest.is_empty() {
+        for (place, byte) in rest.iter().enumerate() {
+            hash ^= u32::from(*byte) << (8 * place);
+        }
+        hash = hash.wrapping_mul(MIX);
+    }
+    hash ^= hash >> 13;
+    hash = hash.wrapping_mul(MIX);
+    hash ^ (hash >> 15)
 }
 
 /// Java's `String.hashCode`: over UTF-16 code units, 32 bits, wrapping.
@@ -42,6 +77,38 @@ mod tests {
             assert_eq!(state_partition(&key, 50), expected);
             assert_eq!(state_partition(&key, 1), 0);
             assert_eq!(state_partition(&key, 0), 0);
+        }
+    }
+
+    #[test]
+    fn bytes_are_hashed_as_by_kafka() {
+        for (text, hash) in [
+            ("21", -973_932_308_i32),
+            ("foobar", -790_332_482),
+            ("a-little-bit-long-string", -985_981_536),
+            ("a-little-bit-longer-string", -1_486_304_829),
+            (
+                "lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8",
+                -58_897_971,
+            ),
+            ("abc", 479_470_107),
+        ] {
+            assert_eq!(murmur2(text.as_bytes()).cast_signed(), hash, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_partitions_of_a_topic_go_to_one_slot_after_the_other() {
+        let topic = TopicId::parse("AAECAwQFBgcICQoLDA0ODw").unwrap();
+        let first = slot(topic, 0, 64);
+        for partition in 1..130_i32 {
+            let expected = (first + partition.unsigned_abs()) % 64;
+            assert_eq!(slot(topic, partition, 64), expected);
+        }
+        for partition in [-1, 0, 7, i32::MAX, i32::MIN] {
+            assert_eq!(slot(topic, partition, 0), 0);
+            assert_eq!(slot(topic, partition, 1), 0);
+            assert!(slot(topic, partition, 5) < 5);
         }
     }
 

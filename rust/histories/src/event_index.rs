@@ -56,6 +56,8 @@ pub struct GroupEvents {
     pub gone: Vec<Nanos>,
     /// Times at which each member went, in order.
     pub gone_of: HashMap<Name, Vec<Nanos>>,
+    /// Times at which the first request of each member left, and the first one after it went, each with how often it went before.
+    pub came: HashMap<Name, Vec<(Nanos, usize)>>,
     /// Times at which each member ceased to wait for acknowledgements, in order, with the time at which the first of this one
     /// and those after it left: the connection may have been cut.
     pub cuts_of: HashMap<Name, Vec<(Nanos, Nanos)>>,
@@ -192,7 +194,15 @@ impl EventIndex {
             for topic in std::mem::take(topics) {
                 own.present.entry(topic).or_default().push((event.t, -1));
             }
-        } else if let Some(topic) = event.place.topic.filter(|&topic| topics.insert(topic)) {
+        } else if let Some(topic) = event.place.topic.filter(|topic| !topics.contains(topic)) {
+            if topics.is_empty() {
+                let gone = own.gone_of.get(&member).map_or(0, Vec::len);
+                own.came
+                    .entry(member)
+                    .or_default()
+                    .push((event.sent(), gone));
+            }
+            topics.insert(topic);
             own.present
                 .entry(topic)
                 .or_default()

@@ -22,6 +22,12 @@ impl FromIterator<(Nanos, Nanos)> for Intervals {
 }
 
 impl Intervals {
+    /// Returns true if one of them has an instant in common with a time.
+    pub fn meets(&self, from: Nanos, to: Nanos) -> bool {
+        let at = self.0.partition_point(|&(_, end)| end < from);
+        self.0.get(at).is_some_and(|&(start, _)| start <= to)
+    }
+
     /// The parts of a time that lie in none of them, in order, where they are longer than `least`.
     pub fn outside(
         &self,

@@ -18,6 +18,7 @@ mod lock;
 mod names;
 mod reading;
 mod record_events;
+mod reloads;
 mod reset_period;
 mod reset_periods;
 mod rising_offset;

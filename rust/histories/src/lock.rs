@@ -77,7 +77,9 @@ impl Lock {
             least = least.min(cut);
             ran_out &= cut > deadline;
         }
-        if let Some(gone) = partition.gone_of(grant.member, grant.sent) {
+        // The end of the connection that it had before ends the session that it has begun on another one.
+        let before = partition.lingering.saturating_add(partition.settings.skew);
+        if let Some(gone) = partition.gone_of(grant.member, grant.sent.saturating_sub(before)) {
             least = least.min(gone);
             ran_out &= gone > deadline;
         }

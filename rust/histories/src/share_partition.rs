@@ -5,6 +5,7 @@ use crate::event_index::{EventIndex, GroupEvents, LogEvents, SharePartitionEvent
 use crate::failovers::Failovers;
 use crate::history::History;
 use crate::intervals::Intervals;
+use crate::reloads::{Answer, reloads};
 use crate::reset_period::Reset;
 use crate::reset_periods::ResetPeriods;
 use crate::rising_offset::RisingOffset;
@@ -25,6 +26,8 @@ pub struct SharePartition<'a> {
     /// Periods between resets: in each the state has one epoch.
     pub periods: ResetPeriods,
     pub failovers: Failovers,
+    /// Times within which the leader may have dropped the state that it had, and read an earlier one.
+    pub reloads: Intervals,
     /// Offsets at which the log is seen to start, and the times.
     pub log_start: RisingOffset<Nanos>,
     /// The last offset that was produced, as far as the history tells.
@@ -66,6 +69,7 @@ impl<'a> SharePartition<'a> {
             members: index.groups.get(&group),
             periods: ResetPeriods::new(std::iter::empty(), settings.skew),
             failovers: Failovers::default(),
+            reloads: Intervals::default(),
             log_start: RisingOffset::default(),
             log_end: None,
             drained: Vec::new(),
@@ -84,6 +88,13 @@ impl<'a> SharePartition<'a> {
             .collect();
         let views = made.views().map(|(_, t, view)| (t, view));
         made.failovers = Failovers::new(views, settings.skew, made.lingering);
+        if let Some(members) = made.members {
+            let answers = made
+                .grants()
+                .map(|(_, t, grant)| (grant.member, grant.sent, t));
+            let answers: Vec<Answer> = answers.collect();
+            made.reloads = reloads(members, &answers, settings.skew, made.lingering);
+        }
         let moves = log.map_or(&[][..], |log| &log.retained).iter();
         let moves = moves.map(|&at| made.event(at));
         made.log_start = moves

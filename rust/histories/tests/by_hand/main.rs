@@ -17,6 +17,7 @@ mod leaders;
 mod lines;
 mod not_a_history;
 mod passed;
+mod reloads;
 mod starts;
 mod undelivered;
 mod unseen;

@@ -167,18 +167,17 @@ impl Story<'_> {
         })
     }
 
-    /// Returns true if one leader may have given both: it gives each count once, unless it reads the state again.
+    /// Returns true if one leader may have given both: it gives each count once, unless it reads the state again between them.
     fn may_be_of_one(&self, one: &Delivery<'_>, other: &Delivery<'_>) -> bool {
+        let is_read_again = || {
+            let from = one.grant.sent.min(other.grant.sent);
+            let to = one.grant.t.max(other.grant.t);
+            self.partition.reloads.meets(from, to)
+        };
         match one.grant.count.cmp(&other.grant.count) {
             Ordering::Less => self.may_be_over(one, other),
-            Ordering::Equal => {
-                let (from, to) = (
-                    one.grant.sent.min(other.grant.sent),
-                    other.grant.t.max(one.grant.t),
-                );
-                self.partition.reloads.meets(from, to)
-            }
-            Ordering::Greater => self.may_be_over(other, one),
+            Ordering::Equal => is_read_again(),
+            Ordering::Greater => self.may_be_over(other, one) || is_read_again(),
         }
     }
 

@@ -32,6 +32,27 @@ fn h4_a_delivery_is_counted_again_where_the_last_session_has_ended() {
 }
 
 #[test]
+fn h4_each_delivery_that_is_counted_again_has_a_last_session_after_it() {
+    let story = |between: bool| {
+        let mut lines = vec![
+            grant(100, 110, "a", (0, 9), 1, 30_000),
+            gone(200, "a"),
+            grant(300, 310, "a", (0, 9), 2, 30_000),
+            gone(400, "a"),
+            grant(500, 510, "a", (0, 9), 1, 30_000),
+        ];
+        if !between {
+            // Another member had a session until the first delivery was over.
+            lines.push(grant(50, 60, "b", (20, 29), 1, 30_000));
+            lines.push(gone(390, "b"));
+        }
+        checks(&in_order(lines))
+    };
+    assert_eq!(story(true), []);
+    assert_eq!(story(false), [Check::H4]);
+}
+
+#[test]
 fn h4_a_session_of_another_member_keeps_the_state() {
     let other = |from: i64, t: i64| {
         [

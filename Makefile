@@ -103,14 +103,14 @@ in_turn = +@for target in $(1); do SECONDS=0; $(MAKE) --jobs=1 $$target; echo "m
 # After what needs both cores to compile, two lanes beside one another: a group of tests uses one core, or waits for a broker.
 .PHONY: test
 test: ## Run every test: Rust and Python, lint, types, stubs, README, Kafka, Spark
-	$(call in_turn,lint-rust lint-python lint-docs docs test-rust types)
+	$(call in_turn,lint-rust lint-python lint-docs test-rust types)
 	@echo 'Two lanes of tests run now; each shows what it printed when it ends.'
 	@$(MAKE) --jobs=2 --output-sync=recurse lane-python lane-kafka
 	@$(MAKE) slowest
 
 .PHONY: lane-python lane-kafka
 lane-python:
-	$(call in_turn,test-python $(SPARK_GROUP))
+	$(call in_turn,docs test-python $(SPARK_GROUP))
 
 lane-kafka:
 	$(call in_turn,test-schedules test-worlds $(KAFKA_GROUP))

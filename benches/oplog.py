@@ -60,12 +60,10 @@ class Kind(IntEnum):
     CHECK = 10
     BEGIN = 11
     END = 12
-    PERSISTER = 13
-    COMPLETE = 14
-    REOPEN = 15
-    FOLD = 16
-    SNAPSHOT = 17
-    ENCODE = 18
+    REOPEN = 13
+    FOLD = 14
+    SNAPSHOT = 15
+    ENCODE = 16
 
 
 class NoOperationLogError(Exception):

@@ -118,7 +118,7 @@ def running(log: Path, engine: str, limit_s: int, durability: str = "") -> Itera
     with TemporaryDirectory(dir=log.parent) as directory:
         durably = ["--durable", durability, "--dir", directory] if durability else []
         if engine == KAFKA:
-            command = [*_java(), f"-Xms{HEAP}", f"-Xmx{HEAP}", "kafka.server.share.Bench", str(log), str(limit_s), "false"]
+            command = [*_java(), f"-Xms{HEAP}", f"-Xmx{HEAP}", "kafka.server.share.Bench", str(log), str(limit_s)]
             if durability:
                 commits(log, durability, Path(directory))
                 command += [durability, directory]

@@ -36,7 +36,7 @@ class NotKeptError(Exception):
 
 
 STRETCH = {"scalar": scalar.stretch, "columnar": columnar.stretch}
-_PARTS = (Kind.FETCHED, Kind.RANGE, Kind.PERSISTER)
+_PARTS = (Kind.FETCHED, Kind.RANGE)
 
 
 def play(pieces: Program, replay: Replay, limit_s: float) -> tuple[int, int | None]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from benches.faces.replay import code_of
 from benches.oplog import Kind, OpLog
 from share_state import ShareStateError
 
@@ -102,7 +101,7 @@ class Requests:
                 else:
                     at.acknowledge_batches(member, asked[0], now_ms=replay.now)
             except ShareStateError as error:
-                code = code_of(error)
+                code = error.kafka_code or 0
             replay.settle(partition)
             if replay.digest is not None:
                 for range_ in given:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,32 +9,24 @@ import numpy as np
 from benches.faces.durable import Durable
 from benches.oplog import Digest, Kind, OpLog
 from share_state import GroupConfig, ReadStateResult, SharePartition, SharePartitions, ShareStateError
-from share_state.errors import PersisterError
 from share_state.persister import NoOpStatePersister, RecordingPersister
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benches.faces.kept import Kept
-    from share_state import StateStore, WriteState
+    from share_state import StateStore
 
 TOPIC = "07070707-0707-0707-0707-070707070707"
-INLINE, LATER, REFUSED = 0, 1, 2
-_COORDINATOR_NOT_AVAILABLE = 15
 #: Operation of a log, in Python's own types.
 Row = tuple[int, int, int, int, int, int, int]
-
-
-def code_of(error: ShareStateError) -> int:
-    """The code of a request. One may be right and its write refused; what became of it is compared with the state."""
-    return 0 if isinstance(error, PersisterError) else error.kafka_code or 0
 
 
 class Replay:
     """Replay of a log. With a digest results are compared and writes are kept; without, writes are only confirmed.
 
-    Each share partition has its persister and makes its writes inside the calls, as Kafka's does. While the persister of the
-    log answers later, and with a store that is polled, the writes are taken and answered by calls of their own.
+    Each share partition has its persister and makes its writes inside the calls, as Kafka's does. With a store that is polled,
+    the writes are taken and answered by calls of their own.
     """
 
     def __init__(self, log: OpLog, digest: Digest | None, *, kept: Kept | None = None) -> None:
@@ -44,8 +35,8 @@ class Replay:
         self.kept = kept
         self.polls = kept is not None and kept.polled
         self.durable = Durable(log.partitions)
-        self.keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
-        self.recording = RecordingPersister() if self.keeps else None
+        keeps = digest is not None or bool((log.ops["kind"] == Kind.REOPEN).any())
+        self.recording = RecordingPersister() if keeps else None
         self.config = GroupConfig(
             partition_max_record_locks=log.max_record_locks,
             delivery_count_limit=log.delivery_limit,
@@ -54,7 +45,6 @@ class Replay:
         #: For calls on many share partitions; `place` has the number there of each.
         self.together = SharePartitions()
         self.place = np.zeros(log.partitions, np.int32)
-        self.answer = INLINE
         #: True if nothing is left to do after a call: its write was confirmed inside it, and is not looked at.
         self.is_settled = self.recording is None and not self.polls
         self.member = np.array([self.together.member(name) for name in log.members], np.int32)
@@ -62,7 +52,6 @@ class Replay:
         self.now = 0
         self.fetched: list[tuple[int, int]] = []
         self.ranges: list[tuple[int, int, bytes]] = []
-        self.held: list[list[tuple[SharePartition, int]]] = []
 
     def _make(self, partition: int, read: ReadStateResult) -> SharePartition:
         made = SharePartition("group", TOPIC, partition, config=self.config, persister=self._persister())
@@ -71,21 +60,11 @@ class Replay:
         return made
 
     def _persister(self) -> StateStore | NoOpStatePersister | RecordingPersister | None:
-        if self.polls or self.answer == LATER:
+        if self.polls:
             return None
         if self.kept is not None:
             return self.kept.store
-        if self.recording is None and self.answer == REFUSED:
-            self.recording = RecordingPersister()
-        if self.recording is None:
-            return NoOpStatePersister()
-        self.recording.error_code = _COORDINATOR_NOT_AVAILABLE if self.answer == REFUSED else 0
-        return self.recording
-
-    @property
-    def only_confirms(self) -> bool:
-        """True if writes are confirmed at once and not looked at."""
-        return self.recording is None and self.answer == INLINE
+        return NoOpStatePersister() if self.recording is None else self.recording
 
     def settle_together(self, partitions: NDArray[np.int64]) -> None:
         """See `settle`, of these share partitions."""
@@ -98,34 +77,14 @@ class Replay:
             self.settle(partition)
 
     def settle(self, partition: int) -> None:
-        """Keep what was written inside the call; without a persister take every write, and tell how it went."""
+        """Keep what was written inside the call, or have what waits committed."""
         if self.is_settled:
             return
-        at = self.partitions[partition]
         if self.kept is not None:
-            self.kept.commit([at], self.now)
-            return
-        if at.persister is not None:
-            if self.recording is not None:
-                for key, state in self.recording.take():
-                    self._keep(key.partition, state)
-            return
-        waiting = []
-        while (write := at.poll_write()) is not None:
-            self._keep(partition, write.state)
-            if self.answer == LATER:
-                waiting.append((at, write.token))
-            else:
-                code = _COORDINATOR_NOT_AVAILABLE if self.answer == REFUSED else 0
-                at.handle_write_result(write.token, code, now_ms=self.now)
-        if waiting:
-            self.held.append(waiting)
-
-    def _keep(self, partition: int, state: WriteState) -> None:
-        if self.keeps:
-            batches = self.durable.count(state)
-            if self.answer != REFUSED:
-                self.durable.keep(partition, state.start_offset, batches)
+            self.kept.commit([self.partitions[partition]], self.now)
+        elif self.recording is not None:
+            for key, state in self.recording.take():
+                self.durable.keep(key.partition, state.start_offset, self.durable.count(state))
 
     def step(self, row: Row) -> None:
         """Any operation, the plain way."""
@@ -138,7 +97,7 @@ class Replay:
             try:
                 at.acknowledge_batches(self.log.members[member], self.ranges, now_ms=self.now)
             except ShareStateError as error:
-                code = code_of(error)
+                code = error.kafka_code or 0
             self.ranges = []
             self.settle(partition)
             if digest is not None:
@@ -163,8 +122,7 @@ class Replay:
             if digest is not None:
                 digest.offset(offset)
         elif kind == Kind.RELEASE:
-            with suppress(PersisterError):
-                at.release(self.log.members[member], now_ms=self.now)
+            at.release(self.log.members[member], now_ms=self.now)
             self.settle(partition)
             if digest is not None:
                 digest.end(0)
@@ -176,7 +134,7 @@ class Replay:
             self._rare(row)
 
     def _rare(self, row: Row) -> None:
-        kind, arg, _, partition, first, last, value = row
+        kind, arg, _, partition, first, last, _ = row
         at = self.partitions[partition]
         if kind == Kind.FETCHED:
             self.fetched.append((first, last))
@@ -189,16 +147,6 @@ class Replay:
             if self.digest is not None:
                 window = (at.start_offset, at.end_offset, at.delivery_complete_count)
                 self.digest.state(window, self.durable.read(partition, at.start_offset))
-        elif kind == Kind.PERSISTER:
-            self.answer = arg
-            for one in self.partitions:
-                one.persister = self._persister()
-            self.is_settled = self.only_confirms and not self.polls
-        elif kind == Kind.COMPLETE:
-            for waiting in self.held[:value]:
-                for of, token in waiting:
-                    of.handle_write_result(token, now_ms=self.now)
-            del self.held[:value]
         elif kind == Kind.REOPEN:
             start = at.start_offset
             read = ReadStateResult(0, start, self.durable.read(partition, start))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benches.faces.kept import GATHERED
 from benches.faces.program import Rows
 from benches.oplog import Kind, OpLog
-from share_state.errors import PersisterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +33,7 @@ class Acknowledgements:
         return len(self.first)
 
     def run(self, replay: Replay) -> None:
-        if replay.digest is not None or not replay.only_confirms:
+        if replay.recording is not None:
             self._checked(replay)
             return
         if replay.kept is not None and replay.polls:
@@ -63,8 +61,7 @@ class Acknowledgements:
 
     def _checked(self, replay: Replay) -> None:
         for partition, member, first, last, arg in zip(self.partition, self.member, self.first, self.last, self.arg, strict=True):
-            with suppress(PersisterError):  # as `code_of`
-                replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
+            replay.partitions[partition].acknowledge(member, first, last, arg, now_ms=replay.now)
             replay.settle(partition)
             if replay.digest is not None:
                 replay.digest.end(0)

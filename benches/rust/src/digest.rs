@@ -46,8 +46,6 @@ pub struct Digest {
     sum: u64,
     /// A grant that the next may continue.
     open: Option<Grant>,
-    /// Digested numbers, when asked for.
-    pub trace: Option<Vec<i64>>,
 }
 
 impl Digest {
@@ -62,9 +60,6 @@ impl Digest {
             .sum
             .wrapping_mul(POINT)
             .wrapping_add(value.cast_unsigned());
-        if let Some(trace) = &mut self.trace {
-            trace.push(value);
-        }
     }
 
     fn close(&mut self) {

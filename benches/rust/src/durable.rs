@@ -4,7 +4,6 @@
 use share_state_core::persister::{ReadStateResult, WriteStateRef};
 use share_state_core::state_batch::StateBatch;
 
-use crate::oplog::Answer;
 use crate::persister::{Counting, Persister};
 
 /// See the module.
@@ -81,24 +80,13 @@ impl Durable {
 }
 
 impl Persister for Durable {
-    fn answer(&self) -> Answer {
-        self.counts.answer
-    }
-
-    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer {
-        let answer = self.counts.write(partition, state);
-        if answer != Answer::Refused {
-            let codes = &mut self.partitions[partition as usize];
-            codes.forget_before(state.start_offset);
-            for batch in state.state_batches {
-                codes.apply(batch);
-            }
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) {
+        self.counts.write(partition, state);
+        let codes = &mut self.partitions[partition as usize];
+        codes.forget_before(state.start_offset);
+        for batch in state.state_batches {
+            codes.apply(batch);
         }
-        answer
-    }
-
-    fn tell(&mut self, answer: Answer) {
-        self.counts.answer = answer;
     }
 
     fn read(&self, partition: u32, start: i64) -> ReadStateResult {

@@ -13,7 +13,7 @@ use share_state_core::share_partition::{
 };
 use share_state_core::time::LockTime;
 
-use crate::oplog::{Answer, Header, member_name};
+use crate::oplog::{Header, member_name};
 use crate::persister::Persister;
 
 /// Records that a member was given, with how often they have been delivered.
@@ -73,10 +73,8 @@ struct Inline<'a, P>(u32, &'a mut P);
 
 impl<P: Persister> InlinePersister for Inline<'_, P> {
     fn write_state(&mut self, _: &SharePartitionKey, state: WriteStateRef<'_>) -> KafkaCode {
-        match self.1.write(self.0, state) {
-            Answer::Refused => KafkaCode::CoordinatorNotAvailable,
-            Answer::Inline | Answer::Later => KafkaCode::None,
-        }
+        self.1.write(self.0, state);
+        KafkaCode::None
     }
 }
 
@@ -167,14 +165,14 @@ impl<S: InFlightStore> Engine<S> {
     ) -> i16 {
         let member = &self.members[usize::from(member)];
         let at = &mut self.partitions[partition as usize];
-        let error = if persister.answer() == Answer::Later {
+        let error = if persister.is_polled() {
             at.acknowledge(member, ranges, self.now).err()
         } else {
             let mut inline = Inline(partition, persister);
             at.acknowledge_and_settle(member, ranges, self.now, &mut inline)
                 .err()
         };
-        if error.is_some() || persister.answer() == Answer::Later {
+        if error.is_some() || persister.is_polled() {
             self.settle(partition, persister);
         }
         error.map_or(0, |error| error.kafka_code().code())
@@ -184,7 +182,7 @@ impl<S: InFlightStore> Engine<S> {
     pub fn release(&mut self, partition: u32, member: u16, persister: &mut impl Persister) {
         let member = &self.members[usize::from(member)];
         let at = &mut self.partitions[partition as usize];
-        if persister.answer() == Answer::Later {
+        if persister.is_polled() {
             at.release(member, self.now);
             self.settle(partition, persister);
         } else {
@@ -210,7 +208,7 @@ impl<S: InFlightStore> Engine<S> {
 
     /// Takes all writes of the share partition to the persister, and its answers back.
     pub fn settle(&mut self, partition: u32, persister: &mut impl Persister) {
-        if persister.answer() == Answer::Later {
+        if persister.is_polled() {
             self.hand_out(partition, persister);
         } else {
             let at = &mut self.partitions[partition as usize];

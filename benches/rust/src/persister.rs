@@ -1,22 +1,20 @@
-//! Persister of the runner: takes the writes, answers as a log tells it, and tells a leader what was persisted.
+//! Persister of the runner: takes the writes, confirms them, and tells a leader what was persisted.
 
 use share_state_core::persister::{ReadStateResult, WriteStateRef};
-
-use crate::oplog::Answer;
 
 /// Writes that a caller gathers at most before it hands them to the store.
 pub const GATHERED: usize = 1_000;
 
-/// Takes the writes.
+/// Takes the writes, and confirms each at once unless it is polled.
 pub trait Persister {
-    /// Answer that writes get now.
-    fn answer(&self) -> Answer;
-    /// Takes one WriteShareGroupState and answers it.
-    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer;
-    /// The answer from here on.
-    fn tell(&mut self, answer: Answer);
+    /// Takes one WriteShareGroupState.
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>);
     /// Returns what was persisted from `start` on.
     fn read(&self, partition: u32, start: i64) -> ReadStateResult;
+    /// Returns true if its caller hands writes over by polling, and confirms them after [`Self::commit`].
+    fn is_polled(&self) -> bool {
+        false
+    }
     /// Writes that were taken and wait for [`Self::commit`].
     fn gathered(&self) -> usize {
         0
@@ -25,11 +23,9 @@ pub trait Persister {
     fn commit(&mut self) {}
 }
 
-/// Counts, and answers as the log says.
+/// Counts.
 #[derive(Debug, Default)]
 pub struct Counting {
-    /// The answer from here on.
-    pub answer: Answer,
     /// Writes.
     pub writes: u64,
     /// State batches in them.
@@ -45,20 +41,11 @@ pub const REQUEST_BYTES: u64 = 51;
 pub const BATCH_BYTES: u64 = 20;
 
 impl Persister for Counting {
-    fn answer(&self) -> Answer {
-        self.answer
-    }
-
-    fn write(&mut self, _: u32, state: WriteStateRef<'_>) -> Answer {
+    fn write(&mut self, _: u32, state: WriteStateRef<'_>) {
         let batches = state.state_batches.len() as u64;
         self.writes += 1;
         self.batches += batches;
         self.bytes += REQUEST_BYTES + length_bytes(batches) + BATCH_BYTES * batches;
-        self.answer
-    }
-
-    fn tell(&mut self, answer: Answer) {
-        self.answer = answer;
     }
 
     /// Nothing: whoever only counts keeps nothing, so logs with leader changes are timed with

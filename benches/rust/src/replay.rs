@@ -8,7 +8,7 @@ use share_state_core::share_partition::{AcknowledgeBatch, FetchedBatch};
 use crate::digest::{Digest, Ignored, Results};
 use crate::durable::Durable;
 use crate::engine::{Engine, Fetch};
-use crate::oplog::{Answer, Op, OpKind, OpLog};
+use crate::oplog::{Op, OpKind, OpLog};
 use crate::persister::{Counting, GATHERED, Persister};
 
 /// The ids of acknowledge types, so that a slice of one can be lent (0 gap, 1 accept, 2 release, 3 reject, 4 renew).
@@ -41,11 +41,10 @@ pub struct Outcome {
 
 /// Replays for the results; gives up after `limit`.
 #[must_use]
-pub fn check<S: InFlightStore>(log: &OpLog, limit: Duration, trace: bool) -> Outcome {
+pub fn check<S: InFlightStore>(log: &OpLog, limit: Duration) -> Outcome {
     let mut engine = Engine::<S>::open(&log.header);
     let mut durable = Durable::of(log.header.partitions);
     let mut digest = Digest::default();
-    digest.trace = trace.then(Vec::new);
     let mut spent = Spent::default();
     play::<S, _, _, false>(
         log,
@@ -178,7 +177,6 @@ fn play<S: InFlightStore, P: Persister, R: Results, const EACH: bool>(
             }
             OpKind::Fetched => pending.fetched.push(FetchedBatch::plain(op.first, op.last)),
             OpKind::Range => pending.ranges.push(range(op, &TYPES)),
-            OpKind::Persister => persister.tell(Answer::from_code(op.arg).unwrap_or_default()),
             _ if EACH && timed => {
                 let began = Instant::now();
                 step(log, op, engine, persister, results, &mut pending);
@@ -201,7 +199,7 @@ pub fn timed_kinds(log: &OpLog) -> impl Iterator<Item = OpKind> + '_ {
         match op.kind {
             OpKind::Begin => timed = true,
             OpKind::End => timed = false,
-            OpKind::Fetched | OpKind::Range | OpKind::Persister => {}
+            OpKind::Fetched | OpKind::Range => {}
             kind => return timed.then_some(kind),
         }
         None
@@ -286,7 +284,6 @@ fn step<'a, S: InFlightStore, P: Persister, R: Results>(
             let durable = persister.read(partition, window.start).state_batches;
             results.state(window, &durable);
         }
-        OpKind::Complete => engine.complete(op.value),
         OpKind::Reopen => {
             let start = engine.window(partition).start;
             engine.reopen(partition, persister.read(partition, start));
@@ -295,7 +292,6 @@ fn step<'a, S: InFlightStore, P: Persister, R: Results>(
         | OpKind::End
         | OpKind::Fetched
         | OpKind::Range
-        | OpKind::Persister
         | OpKind::Fold
         | OpKind::Snapshot
         | OpKind::Encode => {}

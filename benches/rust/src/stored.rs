@@ -13,9 +13,10 @@ use share_state_log::{Counters, StateStore, StoreConfig, SyncPolicy};
 
 use crate::durable::Durable;
 use crate::engine::nothing_read;
-use crate::oplog::Answer;
 use crate::persister::Persister;
 
+/// The store has one leader and no other writer.
+const CONFIRMED: &str = "a store that confirms every write of its only leader";
 /// Milliseconds between two syncs of [`Durability::Interval`], the default of the Python package.
 const INTERVAL_MS: u64 = 1_000;
 
@@ -30,15 +31,6 @@ pub enum Durability {
     Always,
     /// Polled: what acknowledgements in a row lead to is gathered, written in one call and synced once.
     Polled,
-}
-
-impl Durability {
-    const fn answer(self) -> Answer {
-        match self {
-            Self::Polled => Answer::Later,
-            Self::Never | Self::Interval | Self::Always => Answer::Inline,
-        }
-    }
 }
 
 impl FromStr for Durability {
@@ -80,18 +72,13 @@ impl Expected {
 }
 
 impl Persister for Expected {
-    fn answer(&self) -> Answer {
-        self.durability.answer()
-    }
-
-    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer {
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) {
         self.durable.write(partition, state);
-        self.gathered += usize::from(self.answer() == Answer::Later);
-        self.answer()
+        self.gathered += usize::from(self.is_polled());
     }
 
-    fn tell(&mut self, answer: Answer) {
-        told(answer);
+    fn is_polled(&self) -> bool {
+        self.durability == Durability::Polled
     }
 
     fn read(&self, _: u32, _: i64) -> ReadStateResult {
@@ -105,11 +92,6 @@ impl Persister for Expected {
     fn commit(&mut self) {
         self.gathered = 0;
     }
-}
-
-/// Logs that are kept durably have a persister that answers at once.
-fn told(answer: Answer) {
-    assert_eq!(answer, Answer::Inline, "a log for a persister that is told");
 }
 
 /// See the module.
@@ -191,24 +173,17 @@ impl Stored {
 }
 
 impl Persister for Stored {
-    fn answer(&self) -> Answer {
-        self.durability.answer()
-    }
-
-    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) -> Answer {
+    fn write(&mut self, partition: u32, state: WriteStateRef<'_>) {
         let key = &self.keys[partition as usize];
-        if self.durability == Durability::Polled {
+        if self.is_polled() {
             self.gathered.push((key.clone(), state.to_write_state()));
-            return Answer::Later;
-        }
-        match self.store.write(key, state, now()) {
-            Ok(()) => Answer::Inline,
-            Err(_) => Answer::Refused,
+        } else {
+            self.store.write(key, state, now()).expect(CONFIRMED);
         }
     }
 
-    fn tell(&mut self, answer: Answer) {
-        told(answer);
+    fn is_polled(&self) -> bool {
+        self.durability == Durability::Polled
     }
 
     fn read(&self, _: u32, _: i64) -> ReadStateResult {
@@ -220,9 +195,13 @@ impl Persister for Stored {
     }
 
     fn commit(&mut self) {
-        let answers = self.store.write_many(&self.gathered, now());
-        let confirmed = answers.is_ok_and(|answers| answers.iter().all(Result::is_ok));
-        assert!(confirmed, "the store refused a write of its only leader");
+        for answer in self
+            .store
+            .write_many(&self.gathered, now())
+            .expect(CONFIRMED)
+        {
+            answer.expect(CONFIRMED);
+        }
         self.gathered.clear();
     }
 }

@@ -54,7 +54,6 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             let engine = arguments.option("engine", String::from("tree"))?;
             let plan = Plan {
                 limit: Duration::from_secs(arguments.option("limit-s", 60)?),
-                trace: arguments.option("trace", false)?,
                 kept: Kept::asked(arguments)?,
             };
             match (is_fold(&log), engine.as_str()) {
@@ -89,7 +88,6 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 
 struct Plan {
     limit: Duration,
-    trace: bool,
     /// Store that keeps the writes, if there is one.
     kept: Option<Kept>,
 }
@@ -147,7 +145,7 @@ fn ns(spent: Duration) -> String {
 
 impl Plan {
     fn engine<S: InFlightStore>(&self, log: &OpLog, name: &str) -> Result<(), String> {
-        let outcome = check::<S>(log, self.limit, self.trace);
+        let outcome = check::<S>(log, self.limit);
         let counts = &outcome.durable.counts;
         let report = Report {
             engine: name.into(),
@@ -156,9 +154,6 @@ impl Plan {
             persisted: (counts.writes, counts.batches, counts.bytes),
             ..Report::default()
         };
-        for value in outcome.digest.trace.unwrap_or_default() {
-            eprintln!("{value}");
-        }
         drop(outcome.durable);
         let expected = self.kept.as_ref().map(|kept| {
             let mut expected = Expected::of(log.header.partitions, kept.durability);

@@ -1,6 +1,6 @@
 //! Writes operations one after the other.
 
-use crate::oplog::{Answer, Header, Op, OpKind, OpLog};
+use crate::oplog::{Header, Op, OpKind, OpLog};
 
 /// An operation log that is being written.
 #[derive(Debug)]
@@ -137,14 +137,6 @@ impl Builder {
     /// Ends a timed section.
     pub fn end(&mut self) {
         self.push(Op::of(OpKind::End));
-    }
-
-    /// Sets the answer of the persister from here on.
-    pub fn persister(&mut self, answer: Answer) {
-        self.push(Op {
-            arg: answer as u8,
-            ..Op::of(OpKind::Persister)
-        });
     }
 }
 

@@ -222,6 +222,6 @@ mod tests {
             assert_eq!(OpKind::from_code(kind as u8), Some(kind));
         }
         assert_eq!(OpKind::from_code(0), None);
-        assert_eq!(OpKind::from_code(19), None);
+        assert_eq!(OpKind::from_code(17), None);
     }
 }

@@ -42,24 +42,20 @@ pub enum OpKind {
     Begin = 11,
     /// End of a timed section.
     End = 12,
-    /// From here on the persister answers as `arg` says, see [`Answer`].
-    Persister = 13,
-    /// The writes that the oldest `value` operations left open are answered with success.
-    Complete = 14,
     /// Another leader: a new share partition is made from what was persisted.
-    Reopen = 15,
+    Reopen = 13,
     /// A delta for the fold: start offset in `first`, and `last` state batches at `value` in the blob.
-    Fold = 16,
+    Fold = 14,
     /// The state that the deltas come to is encoded as a snapshot and decoded again.
-    Snapshot = 17,
+    Snapshot = 15,
     /// A WriteShareGroupState request (version 1) of start offset `first` and the `last` state batches at `value` in the blob
     /// is encoded.
-    Encode = 18,
+    Encode = 16,
 }
 
 impl OpKind {
     /// All of them, in the order of their codes from 1 on.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 16] = [
         Self::Fetched,
         Self::Acquire,
         Self::Range,
@@ -72,8 +68,6 @@ impl OpKind {
         Self::Check,
         Self::Begin,
         Self::End,
-        Self::Persister,
-        Self::Complete,
         Self::Reopen,
         Self::Fold,
         Self::Snapshot,
@@ -111,38 +105,10 @@ impl OpKind {
             Self::Check => "check",
             Self::Begin => "begin",
             Self::End => "end",
-            Self::Persister => "persister",
-            Self::Complete => "complete",
             Self::Reopen => "reopen",
             Self::Fold => "fold",
             Self::Snapshot => "snapshot",
             Self::Encode => "encode",
-        }
-    }
-}
-
-/// Answer of the persister to a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-#[repr(u8)]
-pub enum Answer {
-    /// With success, at once.
-    #[default]
-    Inline = 0,
-    /// Not before [`OpKind::Complete`].
-    Later = 1,
-    /// With an error (COORDINATOR_NOT_AVAILABLE), at once.
-    Refused = 2,
-}
-
-impl Answer {
-    /// The answer with this code.
-    #[must_use]
-    pub const fn from_code(code: u8) -> Option<Self> {
-        match code {
-            0 => Some(Self::Inline),
-            1 => Some(Self::Later),
-            2 => Some(Self::Refused),
-            _ => None,
         }
     }
 }
@@ -152,7 +118,7 @@ impl Answer {
 pub struct Op {
     /// Kind of the operation.
     pub kind: OpKind,
-    /// Type id, or answer.
+    /// Type id.
     pub arg: u8,
     /// Index of the member.
     pub member: u16,

@@ -34,6 +34,7 @@ final class AppendingPersister extends InlinePersister implements AutoCloseable 
     private final FileChannel file;
     private final ScheduledExecutorService syncing;
     private int next;
+    private List<CompletableFuture<WriteShareGroupStateResult>> waiting = new ArrayList<>();
 
     /** Time at which commits reach the disk; {@code benches/rust/src/stored.rs} describes each value. */
     enum Durability { NEVER, INTERVAL, ALWAYS, POLLED }
@@ -73,20 +74,29 @@ final class AppendingPersister extends InlinePersister implements AutoCloseable 
 
     @Override
     public CompletableFuture<WriteShareGroupStateResult> writeState(WriteShareGroupStateParameters parameters) {
-        if (durability == Durability.POLLED) {
-            answer = LATER;
+        if (durability != Durability.POLLED) {
+            append();
             return super.writeState(parameters);
         }
-        append();
-        return super.writeState(parameters);
+        super.writeState(parameters);
+        CompletableFuture<WriteShareGroupStateResult> later = new CompletableFuture<>();
+        waiting.add(later);
+        return later;
+    }
+
+    @Override
+    int gathered() {
+        return waiting.size();
     }
 
     /** Makes durable what was gathered, and answers it. */
     @Override
     void commit() {
-        if (gathered() > 0) {
+        if (!waiting.isEmpty()) {
             append();
-            complete(gathered());
+            List<CompletableFuture<WriteShareGroupStateResult>> durable = waiting;
+            waiting = new ArrayList<>();
+            durable.forEach(future -> future.complete(OK));
         }
     }
 

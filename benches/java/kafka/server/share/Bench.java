@@ -22,7 +22,7 @@ import java.util.function.IntPredicate;
  * Replays an operation log on Kafka's own classes: once for the results, then as often as is asked, with the questions and
  * answers of {@code benches/rust/src/bin/oplog.rs}. An answer also has what the compiler and the collector took meanwhile.
  *
- * Arguments: FILE LIMIT_S TRACE [DURABILITY STORE], or FILE memory for the bytes in use. With a durability the timed replays
+ * Arguments: FILE LIMIT_S [DURABILITY STORE], or FILE memory for the bytes in use. With a durability the timed replays
  * append the commits of the store's segments, see {@link AppendingPersister}.
  */
 public final class Bench {
@@ -31,7 +31,6 @@ public final class Bench {
 
     private final OperationLog log;
     private final long limit;
-    private final boolean trace;
     private final AppendingPersister.Durability durability;
     private final List<ByteBuffer> commits;
     private final Path directory;
@@ -42,16 +41,15 @@ public final class Bench {
     private Bench(String[] arguments) throws Exception {
         log = new OperationLog(Path.of(arguments[0]));
         limit = Long.parseLong(arguments[1]) * 1_000_000_000L;
-        trace = Boolean.parseBoolean(arguments[2]);
-        boolean appends = arguments.length > 3;
-        durability = appends ? AppendingPersister.Durability.valueOf(arguments[3].toUpperCase(Locale.ROOT)) : null;
-        directory = appends ? Path.of(arguments[4]).toAbsolutePath() : null;
+        boolean appends = arguments.length > 2;
+        durability = appends ? AppendingPersister.Durability.valueOf(arguments[2].toUpperCase(Locale.ROOT)) : null;
+        directory = appends ? Path.of(arguments[3]).toAbsolutePath() : null;
         commits = appends ? AppendingPersister.commits(directory) : List.of();
     }
 
     public static void main(String[] arguments) throws Exception {
         if (arguments[1].equals("memory")) {
-            new Bench(new String[] {arguments[0], "0", "false"}).memory();
+            new Bench(new String[] {arguments[0], "0"}).memory();
         } else {
             new Bench(arguments).run();
         }
@@ -60,7 +58,7 @@ public final class Bench {
 
     private void run() throws Exception {
         boolean folds = log.has(OperationLog.FOLD) || log.has(OperationLog.ENCODE);
-        Digest results = new Digest(trace);
+        Digest results = new Digest();
         long total = folds ? new FoldReplay(log).run(results, limit) : replay(results, null, limit);
         if (total < 0) {
             stopped = (int) -total;

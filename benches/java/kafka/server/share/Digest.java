@@ -9,16 +9,11 @@ final class Digest {
     static final long POINT = 0x9E3779B97F4A7C15L;
     private static final long END = Long.MIN_VALUE + 65_536;
 
-    private final boolean trace;
     private long sum;
     private boolean open;
     private long first;
     private long last;
     private int deliveryCount;
-
-    Digest(boolean trace) {
-        this.trace = trace;
-    }
 
     long value() {
         return sum;
@@ -26,9 +21,6 @@ final class Digest {
 
     void add(long value) {
         sum = sum * POINT + value;
-        if (trace) {
-            System.err.println(value);
-        }
     }
 
     void grant(long from, long to, int count) {

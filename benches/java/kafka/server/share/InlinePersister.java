@@ -23,37 +23,26 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Answers at once, as the log says, and counts. Where results are compared it keeps what was written, offset by offset: of each
+ * Answers at once and counts. Where results are compared it keeps what was written, offset by offset: of each
  * the greatest of {@code delivery count × 8 + state}. Answers are made beforehand, which spares Kafka their cost.
  */
 class InlinePersister implements Persister {
-    private static final int INLINE = 0;
-    static final int LATER = 1;
     private static final long REQUEST = 51;
     private static final long BATCH = 20;
 
-    private static final WriteShareGroupStateResult OK = answer(Errors.NONE);
-    private static final WriteShareGroupStateResult REFUSED = answer(Errors.COORDINATOR_NOT_AVAILABLE);
+    static final WriteShareGroupStateResult OK = new WriteShareGroupStateResult.Builder().setTopicsData(List.of(new TopicData<>(
+        Partitions.TOPIC.topicId(), List.of(PartitionFactory.newPartitionErrorData(0, Errors.NONE.code(), ""))))).build();
 
     final boolean keeps;
     long writes;
     long batches;
     long bytes;
-    int answer = INLINE;
     private long base;
     private int[] codes = new int[0];
     private long startOffset;
-    /** Writes that wait for {@code complete}; an operation that left something open is here as one list. */
-    private final List<List<CompletableFuture<WriteShareGroupStateResult>>> held = new ArrayList<>();
-    private List<CompletableFuture<WriteShareGroupStateResult>> waiting = new ArrayList<>();
 
     InlinePersister(boolean keeps) {
         this.keeps = keeps;
-    }
-
-    private static WriteShareGroupStateResult answer(Errors error) {
-        return new WriteShareGroupStateResult.Builder().setTopicsData(List.of(new TopicData<>(Partitions.TOPIC.topicId(),
-            List.of(PartitionFactory.newPartitionErrorData(0, error.code(), error == Errors.NONE ? "" : "refused"))))).build();
     }
 
     @Override
@@ -64,47 +53,21 @@ class InlinePersister implements Persister {
                 writes++;
                 batches += n;
                 bytes += REQUEST + (38 - Integer.numberOfLeadingZeros(n + 1)) / 7 + BATCH * n;
-                if (keeps && answer <= LATER) {
+                if (keeps) {
                     keep(data);
                 }
             }
         }
-        switch (answer) {
-            case INLINE -> {
-                return CompletableFuture.completedFuture(OK);
-            }
-            case LATER -> {
-                CompletableFuture<WriteShareGroupStateResult> future = new CompletableFuture<>();
-                waiting.add(future);
-                return future;
-            }
-            default -> {
-                return CompletableFuture.completedFuture(REFUSED);
-            }
-        }
+        return CompletableFuture.completedFuture(OK);
     }
 
-    /** An operation has ended. */
-    void endOperation() {
-        if (!waiting.isEmpty()) {
-            held.add(waiting);
-            waiting = new ArrayList<>();
-        }
-    }
-
-    /** Operations whose writes wait. */
+    /** Writes that wait for {@code commit}. */
     int gathered() {
-        return held.size();
+        return 0;
     }
 
     /** Makes durable what was gathered, where something is kept. */
     void commit() { }
-
-    void complete(long operations) {
-        for (long i = 0; i < operations && !held.isEmpty(); i++) {
-            held.remove(0).forEach(future -> future.complete(OK));
-        }
-    }
 
     private void keep(PartitionStateBatchData data) {
         long below = data.startOffset() - base;

@@ -28,14 +28,12 @@ final class OperationLog {
     static final byte CHECK = 10;
     static final byte BEGIN = 11;
     static final byte END = 12;
-    static final byte PERSISTER = 13;
-    static final byte COMPLETE = 14;
-    static final byte REOPEN = 15;
-    static final byte FOLD = 16;
-    static final byte SNAPSHOT = 17;
-    static final byte ENCODE = 18;
+    static final byte REOPEN = 13;
+    static final byte FOLD = 14;
+    static final byte SNAPSHOT = 15;
+    static final byte ENCODE = 16;
     static final String[] NAMES = {"", "fetched", "acquire", "range", "acknowledge", "acknowledge_each", "release", "tick",
-        "next_fetch_offset", "log_start", "check", "begin", "end", "persister", "complete", "reopen", "fold", "snapshot", "encode"};
+        "next_fetch_offset", "log_start", "check", "begin", "end", "reopen", "fold", "snapshot", "encode"};
 
     private static final int HEADER = 96;
     private static final int OPERATION = 32;

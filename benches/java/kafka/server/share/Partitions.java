@@ -125,12 +125,6 @@ final class Partitions {
                         persisters[log.partition[op]].read(at.startOffset()));
                 }
             }
-            case OperationLog.PERSISTER -> {
-                for (InlinePersister persister : persisters) {
-                    persister.answer = log.arg[op];
-                }
-            }
-            case OperationLog.COMPLETE -> persisters[log.partition[op]].complete(log.value[op]);
             case OperationLog.REOPEN -> {
                 InlinePersister persister = persisters[log.partition[op]];
                 persister.startAt(at.startOffset());
@@ -138,7 +132,6 @@ final class Partitions {
             }
             default -> throw new IllegalArgumentException("operation " + log.kind[op]);
         }
-        persisters[log.partition[op]].endOperation();
     }
 
     private void acquire(SharePartition at, int op, Digest digest) {

@@ -5,22 +5,16 @@ They time whole calls, and a replay also sets up what it times. So they get a cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from benches import programs
-from benches.faces import folds
-from benches.faces.__main__ import STRETCH, keeping, play
-from benches.faces.program import Program, program
-from benches.faces.replay import Replay
-from benches.oplog import Digest, OpLog
+from benches.faces.__main__ import Face
+from benches.oplog import OpLog
 
 if TYPE_CHECKING:
     from benches.plan import Row
-
-_NO_LIMIT = float("inf")
 
 
 class Clock:
@@ -36,35 +30,11 @@ class Clock:
 CLOCK = Clock()
 
 
-@dataclass
-class Ready:
-    """A row that a face replays, always from the beginning."""
-
-    log: OpLog
-    #: `scalar` or `columnar`.
-    face: str
-    durability: str
-    _pieces: Program = field(init=False, repr=False)
-    #: Content that a store must hold in the end.
-    _expected: Replay = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._pieces = [] if self.log.is_fold() else program(self.log, STRETCH[self.face])
-        self._expected = Replay(self.log, Digest())
-        if self.durability:
-            play(self._pieces, self._expected, _NO_LIMIT)
+class Ready(Face):
+    """A row that a face has replayed once, and replays from the beginning as often as a tool likes."""
 
     def replay(self) -> None:
-        CLOCK.spent_ns += self._once()
-
-    def _once(self) -> int:
-        if self.log.is_fold():
-            return folds.replay(self.log, None, self.face, _NO_LIMIT)[0]
-        if self.durability:
-            # The disk of the checkout is measured, as in a published run.
-            programs.LOGS.mkdir(parents=True, exist_ok=True)
-            return keeping(self.log, self._pieces, self._expected, self.durability, programs.LOGS)
-        return play(self._pieces, Replay(self.log, None), _NO_LIMIT)[0]
+        CLOCK.spent_ns += self.once()
 
 
 @cache
@@ -72,4 +42,6 @@ def ready(row: Row, engine: str) -> Ready:
     """The row, for one of the two engines in Python."""
     with TemporaryDirectory() as directory:
         log = OpLog.read(programs.generate(row.workload, row.size, seed=1, into=directory))
-    return Ready(log, engine.removeprefix("python_"), row.durability)
+    # The disk of the checkout is measured, as in a published run.
+    programs.LOGS.mkdir(parents=True, exist_ok=True)
+    return Ready(log, engine.removeprefix("python_"), float("inf"), durable=row.durability, directory=programs.LOGS)

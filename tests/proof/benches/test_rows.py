@@ -31,7 +31,7 @@ def test_the_clock_stands_still_outside_the_timed_sections(
     workload: str, size: int, durability: str, face: str, tmp_path: Path
 ) -> None:
     """The tick of W7 is timed, and not the thousand acquisitions before it."""
-    made = Ready(OpLog.read(generate(workload, size, tmp_path)), face, durability)
+    made = Ready(OpLog.read(generate(workload, size, tmp_path)), face, durable=durability)
     for _ in range(2):
         before, began = CLOCK.seconds(), time.perf_counter()
         made.replay()

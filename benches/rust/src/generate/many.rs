@@ -27,20 +27,44 @@ fn with_live_runs(partitions: u64, random: &mut Random) -> (Builder, Vec<i64>) {
     (b, next)
 }
 
-fn cycles(
-    partitions: u64,
-    seed: u64,
-    cycles: u64,
-    mut pick: impl FnMut(&mut Random) -> u64,
-) -> OpLog {
+fn cycles(partitions: u64, seed: u64, cycles: u64, pick: impl FnMut(&mut Random) -> u64) -> OpLog {
     let mut random = Random::new(seed);
     let (mut b, mut next) = with_live_runs(partitions, &mut random);
+    play(&mut b, &mut next, &mut random, cycles, pick);
+    // Enough to tell that they are all treated alike.
+    for partition in (0..partitions).step_by((partitions / 100).max(1) as usize) {
+        b.plain(OpKind::Check, partition as u32);
+    }
+    b.finish(cycles)
+}
+
+/// W13 with so many writes, in share partitions that begin with nothing in flight.
+pub(super) fn durable(size: u64, seed: u64, writes: u64) -> OpLog {
+    let (mut random, mut next) = (Random::new(seed), vec![0; size as usize]);
+    let mut b = Builder::new(size as u32, MEMBERS as u32);
+    play(&mut b, &mut next, &mut random, writes, |random| {
+        random.below(size)
+    });
+    for partition in 0..size.min(100) {
+        b.plain(OpKind::Check, partition as u32);
+    }
+    b.finish(writes)
+}
+
+/// Cycles in the share partitions that are picked; the next fetch of each begins at `next`.
+fn play(
+    b: &mut Builder,
+    next: &mut [i64],
+    random: &mut Random,
+    cycles: u64,
+    mut pick: impl FnMut(&mut Random) -> u64,
+) {
     b.begin();
     let mut left = cycles;
     while left > 0 {
         let burst: Vec<(u32, u32, i64)> = (0..left.min(BURST))
             .map(|_| {
-                let partition = pick(&mut random);
+                let partition = pick(random);
                 let first = next[partition as usize];
                 next[partition as usize] += LEN;
                 (partition as u32, random.below(MEMBERS) as u32, first)
@@ -55,11 +79,6 @@ fn cycles(
         left -= burst.len() as u64;
     }
     b.end();
-    // Enough to tell that they are all treated alike.
-    for partition in (0..partitions).step_by((partitions / 100).max(1) as usize) {
-        b.plain(OpKind::Check, partition as u32);
-    }
-    b.finish(cycles)
 }
 
 /// W13: a batch acquired and accepted in one of `size` share partitions with 1 to 20 live runs, each as likely.

@@ -2,7 +2,6 @@
 
 mod builder;
 mod driven;
-mod durable;
 mod fold;
 mod locks;
 mod many;
@@ -50,9 +49,11 @@ pub const WORKLOADS: &[(&str, Generator)] = &[
 
 /// Workloads whose writes can go to a disk, so that they take the number of them as well.
 const DURABLE: &[(&str, DurableGenerator)] = &[
-    ("W1-durable", durable::whole_batches),
-    ("W4-durable", durable::alternate),
-    ("W13-durable", durable::many),
+    ("W1-durable", |size, _, writes| steady::cycles(size, writes)),
+    ("W4-durable", |size, _, writes| {
+        steady::alternate_writes(size, writes)
+    }),
+    ("W13-durable", many::durable),
 ];
 /// Writes of such a log, unless told otherwise: so few that each can wait for the disk.
 pub const WRITES: u64 = 2_000;

@@ -11,12 +11,16 @@ const BATCHES: i64 = 200;
 
 /// W1: `size` records a batch, 20 batches acquired and then acknowledged whole, over and over.
 pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
-    const CYCLES: i64 = 100_000;
+    cycles(size, 100_000)
+}
+
+/// W1 with so many writes.
+pub(super) fn cycles(size: u64, writes: u64) -> OpLog {
     const WINDOW: i64 = 20;
     let len = size as i64;
     let mut b = Builder::new(1, 1);
     b.begin();
-    for window in 0..CYCLES / WINDOW {
+    for window in 0..writes as i64 / WINDOW {
         let batches = || (0..WINDOW).map(|i| (window * WINDOW + i) * len);
         for first in batches() {
             b.acquire(0, 0, first, first + len - 1);
@@ -27,7 +31,7 @@ pub(super) fn whole_batches(size: u64, _: u64) -> OpLog {
     }
     b.end();
     b.plain(OpKind::Check, 0);
-    b.finish(CYCLES as u64)
+    b.finish(writes)
 }
 
 /// W2: one request with a type for each of `size` records, all accepts. An element is a record.
@@ -60,6 +64,20 @@ pub(super) fn alternate(size: u64, _: u64) -> OpLog {
     singles(size, |len| {
         (1..len).step_by(2).chain((0..len).step_by(2)).collect()
     })
+}
+
+/// W4 with so many writes: single accepts of every second record in a window of `size`.
+pub(super) fn alternate_writes(size: u64, writes: u64) -> OpLog {
+    let writes = writes.min(size / 2);
+    let mut b = Builder::new(1, 1);
+    b.begin();
+    b.acquire(0, 0, 0, size as i64 - 1);
+    for offset in (0..writes as i64).map(|i| 2 * i + 1) {
+        b.acknowledge(0, 0, (offset, offset), ACCEPT);
+    }
+    b.end();
+    b.plain(OpKind::Check, 0);
+    b.finish(writes)
 }
 
 fn singles(size: u64, order: impl Fn(i64) -> Vec<i64>) -> OpLog {

@@ -3,9 +3,9 @@
     python -m benches.guard            fails when an operation needs over 10% more than recorded
     python -m benches.guard --record   records what it needs now
 
-Each operation of `benches/rust/src/bin/guard.rs` runs under callgrind twice, the second time twice as often; the difference is
-the operation without its preparation. The numbers hold for one compiler and one model of processor, which are recorded beside
-them. Where either differs nothing is compared: the run says so, names both sides and succeeds.
+A small operation log of each is replayed on the Rust engine under callgrind, once and three times, and so is the same log
+without its timed operations: the difference is what is timed. The numbers hold for one compiler and one model of processor,
+which are recorded beside them. Where either differs nothing is compared: the run says so, names both sides and succeeds.
 """
 
 from __future__ import annotations
@@ -19,16 +19,37 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
 
 from benches import environment
-from benches.programs import rust
+from benches.oplog import HEADER, OPERATION, OpLog, timed
+from benches.plan import Row
+from benches.programs import generate, rust
 
 BASELINE = Path(__file__).resolve().parent / "guard.json"
 #: Part by which an operation may exceed the recorded number.
 TOLERANCE = 0.10
-_TIMES = 1_000
+#: Guarded operations; those of W1 and W4 that have no durability go over the same logs as those that have one.
+ROWS = (
+    *(Row("W1-durable", 500, durability=durability) for durability in ("", "never", "polled")),
+    Row("W1-durable", 1),
+    *(Row("W4-durable", 10_000, durability=durability) for durability in ("", "never")),
+    Row("W2", 500),
+    Row("W3", 1_000),
+    Row("W4", 1_000),
+    Row("W4-together", 4_000),
+    Row("W5", 4_000),
+    Row("W6-next", 4_000),
+    Row("W7", 4_000),
+    Row("W8", 1_000),
+    Row("W9", 4_096),
+    Row("W11", 4_000),
+    Row("W12", 4_000),
+    Row("encode", 100),
+)
 #: Number of new counts for an operation that seems to need too much: one program's counts differ a little from run to run.
 _AGAIN = 3
 _SIDES = (("compiler ", "rust"), ("processor", "cpu"))
@@ -50,15 +71,35 @@ def valgrind() -> str:
     return found
 
 
-def instructions(program: Path, operation: str) -> float:
-    """Return the number of instructions that the operation needs once."""
-    once, twice = (_collected(program, operation, times) for times in (_TIMES, 2 * _TIMES))
-    return (twice - once) / _TIMES
+def instructions(directory: Path, row: Row) -> float:
+    """Return the number of instructions that an element of the row needs."""
+    path = generate(row.workload, row.size, seed=1, into=directory)
+    whole, rest = (_replayed(log, row.durability, directory) for log in (path, _untimed(path)))
+    return (whole - rest) / OpLog.read(path).elements
 
 
-def _collected(program: Path, operation: str, times: int) -> int:
-    command = [valgrind(), "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program), operation, str(times)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+def _untimed(path: Path) -> Path:
+    """The same log without its timed operations."""
+    data = path.read_bytes()
+    header = np.frombuffer(data, HEADER, 1).copy()
+    ops = np.frombuffer(data, OPERATION, int(header["ops"][0]), HEADER.itemsize)
+    left = ops[~timed(ops)]
+    header["ops"] = len(left)
+    untimed = path.with_suffix(".untimed")
+    untimed.write_bytes(header.tobytes() + left.tobytes() + data[HEADER.itemsize + ops.nbytes :])
+    return untimed
+
+
+def _replayed(log: Path, durability: str, directory: Path) -> float:
+    """The instructions of one replay, without those of the process and of the first replays in it."""
+    durably = ["--durable", durability, "--dir", str(directory)] if durability else []
+    once, thrice = (_collected([str(rust("oplog")), "run", str(log), *durably], f"replays {times}\n") for times in (1, 3))
+    return (thrice - once) / 2
+
+
+def _collected(command: list[str], asked: str) -> int:
+    callgrind = [valgrind(), "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    ran = subprocess.run(callgrind, input=asked, capture_output=True, text=True, check=True)
     found = _COLLECTED.search(ran.stderr)
     assert found is not None, ran.stderr
     return int(found[1])
@@ -112,22 +153,25 @@ def main() -> int:
     if not record and (note := skip_note(recorded, here())):
         print("\n".join(note), file=sys.stderr)
         return 0
-    program = rust("guard")
+    rust("oplog")
     try:
         valgrind()
     except NoValgrindError as error:
         print(error, file=sys.stderr)
         return 1
-    operations = subprocess.run([str(program), "list"], capture_output=True, text=True, check=True).stdout.split()
-    count = partial(instructions, program)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        measured = dict(zip(operations, pool.map(count, operations), strict=True))
-    if record:
-        about = here() | {"instructions": {name: round(n, 1) for name, n in measured.items()}}
-        BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-        print(f"{len(measured)} operations recorded in {BASELINE}")
-        return 0
-    measured = counted_again(recorded["instructions"], measured, count)
+    rows = {row.name: row for row in ROWS}
+    with TemporaryDirectory() as directory, ThreadPoolExecutor(os.cpu_count()) as pool:
+
+        def count(operation: str) -> float:
+            return instructions(Path(directory) / operation, rows[operation])
+
+        measured = dict(zip(rows, pool.map(count, rows), strict=True))
+        if record:
+            about = here() | {"instructions": {name: round(n, 1) for name, n in measured.items()}}
+            BASELINE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+            print(f"{len(measured)} operations recorded in {BASELINE}")
+            return 0
+        measured = counted_again(recorded["instructions"], measured, count)
     lines, wrong = compare(recorded["instructions"], measured)
     print(f"{'instructions':34}{'recorded':>12}{'now':>12}")
     print("\n".join(lines))

@@ -60,7 +60,7 @@ def test_the_same_compiler_and_processor_compare(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(environment, "processor", lambda: RECORDED["cpu"])
     monkeypatch.setattr(guard, "rust", build)
     monkeypatch.setattr(sys, "argv", ["guard"])
-    with pytest.raises(BuiltError, match="guard"):
+    with pytest.raises(BuiltError, match="oplog"):
         guard.main()
 
 

@@ -22,6 +22,7 @@ pub const WORKLOADS: &[(&str, Generator)] = &[
     ("W2", steady::type_a_record),
     ("W3", steady::in_order),
     ("W4", steady::alternate),
+    ("W4-together", steady::alternate_together),
     ("W5", random::random_order),
     ("W6", window::poison),
     ("W6-next", window::next_behind),

@@ -80,6 +80,29 @@ pub(super) fn alternate_writes(size: u64, writes: u64) -> OpLog {
     b.finish(writes)
 }
 
+/// W4 with 500 ranges a request: accepts of every second record in a window of `size`. An element is a range.
+pub(super) fn alternate_together(size: u64, _: u64) -> OpLog {
+    let mut b = Builder::new(1, 1);
+    b.begin();
+    b.acquire(0, 0, 0, size as i64 - 1);
+    for i in 1..=size as i64 / 2 {
+        let is_last = i % 500 == 0 || i == size as i64 / 2;
+        b.push(Op {
+            arg: ACCEPT,
+            first: 2 * i - 1,
+            last: 2 * i - 1,
+            ..Op::of(if is_last {
+                OpKind::Acknowledge
+            } else {
+                OpKind::Range
+            })
+        });
+    }
+    b.end();
+    b.plain(OpKind::Check, 0);
+    b.finish(size / 2)
+}
+
 fn singles(size: u64, order: impl Fn(i64) -> Vec<i64>) -> OpLog {
     let len = size as i64;
     let batches = (RECORDS / len).clamp(1, BATCHES);

@@ -87,50 +87,41 @@ async def all_of(reader: asyncio.StreamReader) -> bytes:
 
 
 @SERVERS
-def test_more_silent_connections_than_there_may_be_shut_nobody_out(serving: Serving, most: int) -> None:
-    async def test() -> None:
-        async with serving() as address:
-            held = []
-            for number in range(most + 20):
-                held.append(await asyncio.open_connection(*address))
-                held[-1][1].write(SILENT[number % len(SILENT)])
-            for _ in range(3):
-                assert (await asked(address)).endswith(b"\r\n\r\nhere\n")
-            # Those that were silent for longest are gone.
-            for reader, _ in held[:20]:
-                assert await all_of(reader) == b""
-            for _, writer in held:
-                writer.close()
-
-    run(test)
+async def test_more_silent_connections_than_there_may_be_shut_nobody_out(serving: Serving, most: int) -> None:
+    async with serving() as address:
+        held = []
+        for number in range(most + 20):
+            held.append(await asyncio.open_connection(*address))
+            held[-1][1].write(SILENT[number % len(SILENT)])
+        for _ in range(3):
+            assert (await asked(address)).endswith(b"\r\n\r\nhere\n")
+        # Those that were silent for longest are gone.
+        for reader, _ in held[:20]:
+            assert await all_of(reader) == b""
+        for _, writer in held:
+            writer.close()
 
 
 @pytest.mark.parametrize("sent", [*SILENT, GET + b"\r\n", GET + b"\r\n" + GET])
-def test_a_page_is_asked_for_in_time(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
-    async def test() -> None:
-        monkeypatch.setattr(connection, "HEAD_SECONDS", 0.05)
-        async with pages() as address:
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            found = await all_of(reader)
-            # After an answer the time begins again.
-            assert found.endswith(b"here\n") == (b"\r\n\r\n" in sent)
-            writer.close()
-
-    run(test)
+async def test_a_page_is_asked_for_in_time(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(connection, "HEAD_SECONDS", 0.05)
+    async with pages() as address:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(sent)
+        found = await all_of(reader)
+        # After an answer the time begins again.
+        assert found.endswith(b"here\n") == (b"\r\n\r\n" in sent)
+        writer.close()
 
 
 @pytest.mark.parametrize("sent", SILENT)
-def test_metrics_are_asked_for_in_time(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
-    async def test() -> None:
-        monkeypatch.setattr(http, "_TIME", 0.05)
-        async with metrics() as address:
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            assert await all_of(reader) == b""
-            writer.close()
-
-    run(test)
+async def test_metrics_are_asked_for_in_time(monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
+    monkeypatch.setattr(http, "_TIME", 0.05)
+    async with metrics() as address:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(sent)
+        assert await all_of(reader) == b""
+        writer.close()
 
 
 def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:
@@ -147,42 +138,34 @@ UNSAID = [b"", b"\x16", b"\x16\x03\x01\x02\x00\x01\x00"]
 
 
 @SERVERS
-def test_more_silent_handshakes_than_there_may_be_shut_nobody_out(serving: Serving, most: int) -> None:
+async def test_more_silent_handshakes_than_there_may_be_shut_nobody_out(serving: Serving, most: int) -> None:
     tls, trusts = contexts()
-
-    async def test() -> None:
-        async with serving(tls) as address:
-            held = []
-            for number in range(most + 20):
-                held.append(await asyncio.open_connection(*address))
-                held[-1][1].write(UNSAID[number % len(UNSAID)])
-            for _ in range(3):
-                assert (await asked(address, trusts)).endswith(b"\r\n\r\nhere\n")
-            # Those that began first are gone.
-            for reader, _ in held[:20]:
-                assert await all_of(reader) == b""
-            for _, writer in held:
-                writer.close()
-
-    run(test)
+    async with serving(tls) as address:
+        held = []
+        for number in range(most + 20):
+            held.append(await asyncio.open_connection(*address))
+            held[-1][1].write(UNSAID[number % len(UNSAID)])
+        for _ in range(3):
+            assert (await asked(address, trusts)).endswith(b"\r\n\r\nhere\n")
+        # Those that began first are gone.
+        for reader, _ in held[:20]:
+            assert await all_of(reader) == b""
+        for _, writer in held:
+            writer.close()
 
 
 @pytest.mark.parametrize("sent", UNSAID)
 @pytest.mark.parametrize(("serving", "module", "name"), [(metrics, http, "_TIME"), (pages, server, "HEAD_SECONDS")])
-def test_a_handshake_ends_in_time(
+async def test_a_handshake_ends_in_time(
     monkeypatch: pytest.MonkeyPatch, serving: Serving, module: object, name: str, sent: bytes
 ) -> None:
     tls, _ = contexts()
-
-    async def test() -> None:
-        monkeypatch.setattr(module, name, 0.05)
-        async with serving(tls) as address:
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            assert await all_of(reader) == b""
-            writer.close()
-
-    run(test)
+    monkeypatch.setattr(module, name, 0.05)
+    async with serving(tls) as address:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(sent)
+        assert await all_of(reader) == b""
+        writer.close()
 
 
 #: A program that serves until it is told to end.

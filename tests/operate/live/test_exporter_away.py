@@ -32,7 +32,7 @@ def value(found: dict[str, Metric], name: str) -> float:
     return float(sample.value)
 
 
-def test_what_was_known_is_told_while_the_broker_is_down(tmp_path: Path) -> None:
+async def test_what_was_known_is_told_while_the_broker_is_down(tmp_path: Path) -> None:
     log = tmp_path / "log"
     key = ss.SharePartitionKey("workers", str(ORDERS), 0)
     with ss.open(log, partitions=1) as store:
@@ -47,28 +47,25 @@ def test_what_was_known_is_told_while_the_broker_is_down(tmp_path: Path) -> None
                 return found
             await asyncio.sleep(0.05)
 
-    async def test() -> None:
+    async with fake.serving():
+        live = LiveView(fake.bootstrap, timeout=2)
+        await live.__aenter__()
+        exporter = Exporter(live, refresh_seconds=0.05)
+        address = await exporter.start(Address("127.0.0.1", 0))
+        assert address is not None
+        before = await until(address.port, problems=False)
+    try:
+        down = await until(address.port, problems=True)
+        for name in ("share_group_start_offset", "share_group_anomalies"):
+            assert down[name].samples == before[name].samples != []
+        assert [sample.labels for sample in down["share_group_anomalies"].samples] == [PLACE | {"kind": "late_or_poison"}]
+        assert value(down, "share_exporter_failures") > value(before, "share_exporter_failures")
+        with ss.open(log) as store:
+            store.write_state(key, ss.WriteState(0, 0, 1, 0, []))
         async with fake.serving():
-            live = LiveView(fake.bootstrap, timeout=2)
-            await live.__aenter__()
-            exporter = Exporter(live, refresh_seconds=0.05)
-            address = await exporter.start(Address("127.0.0.1", 0))
-            assert address is not None
-            before = await until(address.port, problems=False)
-        try:
-            down = await until(address.port, problems=True)
-            for name in ("share_group_start_offset", "share_group_anomalies"):
-                assert down[name].samples == before[name].samples != []
-            assert [sample.labels for sample in down["share_group_anomalies"].samples] == [PLACE | {"kind": "late_or_poison"}]
-            assert value(down, "share_exporter_failures") > value(before, "share_exporter_failures")
-            with ss.open(log) as store:
-                store.write_state(key, ss.WriteState(0, 0, 1, 0, []))
-            async with fake.serving():
+            back = await until(address.port, problems=False)
+            while value(back, "share_group_start_offset") != 1:
                 back = await until(address.port, problems=False)
-                while value(back, "share_group_start_offset") != 1:
-                    back = await until(address.port, problems=False)
-        finally:
-            await exporter.close()
-            await live.__aexit__(None, None, None)
-
-    asyncio.run(asyncio.wait_for(test(), 60))
+    finally:
+        await exporter.close()
+        await live.__aexit__(None, None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import reduce
 from typing import Any
@@ -99,7 +99,3 @@ async def watched(
     app = TopApp(live, "kafka://cluster:9092", history, refresh_seconds=refresh, group=group)
     async with app.run_test(size=size) as pilot:
         yield Watched(app, pilot)
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, 60))

@@ -18,7 +18,7 @@ from share_state.operate.top.timeline import History
 from tests.operate.live.fake_cluster import DESCRIBE, FakeCluster, served
 from tests.operate.live.fake_configs import member
 from tests.operate.top.made_up import FakeLive
-from tests.operate.top.screen import run, watched
+from tests.operate.top.screen import watched
 from tests.operate.top.terminal import on_terminal
 
 ORDERS = UUID(int=1)
@@ -42,68 +42,56 @@ def serving(cluster: FakeCluster) -> Iterator[FakeCluster]:
         yield cluster
 
 
-def test_reasons_records_members_and_timeline(cluster: FakeCluster, tmp_path: Path) -> None:
+async def test_reasons_records_members_and_timeline(cluster: FakeCluster, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-
-    async def test() -> None:
-        async with cluster.serving():
-            live = LiveView(cluster.bootstrap, copy=copy)
-            async with watched(
-                live, group="workers", history=History("kafka://nowhere:1", copy), size=(100, 30), refresh=0.3
-            ) as screen:
-                await screen.sees("1 POISON")
-                await screen.press("enter")
-                await screen.sees(
-                    " POISON  record 0 is available after 4 deliveries, and the limit is 5", "Advice: Look at the record"
-                )
-                await screen.sees(
-                    "lag 11", "start offset 0   log end offset 20   in flight 1", "records by deliveries 1×: 9, 4×: 1"
-                )
-                assert [re.split(r"  +", row.strip()) for row in screen.rows()[1:]] == [
-                    ["0", "0", "1", "available", "4", "◀", "waits, or is with a member"],
-                    ["1", "9", "9", "acknowledged", "1", "accepted"],
-                    ["10", "19", "10", "unwritten", "-", "new, or is with a member"],
-                ]
-                await screen.press("2")
-                await screen.sees("m-1", "worker", "/127.0.0.1")
-                await screen.press("tab")
-                await screen.sees("From the copy, since ", "Press 3 to read it again.")
-                told = [re.split(r"  +", row.strip())[1:] for row in screen.rows()[1:]]
-                assert told[:3] == [
-                    ["accepted", "1-9", "unknown → acknowledged×1", "2"],
-                    ["released", "0", "available×1 → available×4", "2"],
-                    ["released", "0", "unknown → available×1", "1"],
-                ]
-                assert told[-1][0] == "initialised"
-                await screen.pilot.click("#panels", offset=(2, 0))
-                await screen.sees("waits, or is with a member")
-
-    run(test())
-
-
-def test_a_timeline_that_cannot_be_read_says_why() -> None:
-    async def test() -> None:
-        async with watched(FakeLive(), group="workers") as screen:
+    async with cluster.serving():
+        live = LiveView(cluster.bootstrap, copy=copy)
+        async with watched(
+            live, group="workers", history=History("kafka://nowhere:1", copy), size=(100, 30), refresh=0.3
+        ) as screen:
             await screen.sees("1 POISON")
-            await screen.press("enter", "3")
-            await screen.sees("The timeline cannot be read: 127.0.0.1:1: Connection refused")
+            await screen.press("enter")
+            await screen.sees(
+                " POISON  record 0 is available after 4 deliveries, and the limit is 5", "Advice: Look at the record"
+            )
+            await screen.sees("lag 11", "start offset 0   log end offset 20   in flight 1", "records by deliveries 1×: 9, 4×: 1")
+            assert [re.split(r"  +", row.strip()) for row in screen.rows()[1:]] == [
+                ["0", "0", "1", "available", "4", "◀", "waits, or is with a member"],
+                ["1", "9", "9", "acknowledged", "1", "accepted"],
+                ["10", "19", "10", "unwritten", "-", "new, or is with a member"],
+            ]
+            await screen.press("2")
+            await screen.sees("m-1", "worker", "/127.0.0.1")
+            await screen.press("tab")
+            await screen.sees("From the copy, since ", "Press 3 to read it again.")
+            told = [re.split(r"  +", row.strip())[1:] for row in screen.rows()[1:]]
+            assert told[:3] == [
+                ["accepted", "1-9", "unknown → acknowledged×1", "2"],
+                ["released", "0", "available×1 → available×4", "2"],
+                ["released", "0", "unknown → available×1", "1"],
+            ]
+            assert told[-1][0] == "initialised"
+            await screen.pilot.click("#panels", offset=(2, 0))
+            await screen.sees("waits, or is with a member")
 
-    run(test())
+
+async def test_a_timeline_that_cannot_be_read_says_why() -> None:
+    async with watched(FakeLive(), group="workers") as screen:
+        await screen.sees("1 POISON")
+        await screen.press("enter", "3")
+        await screen.sees("The timeline cannot be read: 127.0.0.1:1: Connection refused")
 
 
-def test_a_broker_that_is_away_is_told_and_comes_back(cluster: FakeCluster) -> None:
-    async def test() -> None:
-        async with AsyncExitStack() as broker:
+async def test_a_broker_that_is_away_is_told_and_comes_back(cluster: FakeCluster) -> None:
+    async with AsyncExitStack() as broker:
+        await broker.enter_async_context(cluster.serving())
+        async with watched(LiveView(cluster.bootstrap, timeout=1), refresh=0.1) as screen:
+            await screen.sees("1 POISON", "workers")
+            await broker.aclose()
+            await screen.sees("! ", "workers", "POISON")
+            cluster.denied = {DESCRIBE}
             await broker.enter_async_context(cluster.serving())
-            async with watched(LiveView(cluster.bootstrap, timeout=1), refresh=0.1) as screen:
-                await screen.sees("1 POISON", "workers")
-                await broker.aclose()
-                await screen.sees("! ", "workers", "POISON")
-                cluster.denied = {DESCRIBE}
-                await broker.enter_async_context(cluster.serving())
-                await screen.sees("DESCRIBE on the group workers is missing", "POISON")
-
-    run(test())
+            await screen.sees("DESCRIBE on the group workers is missing", "POISON")
 
 
 def test_on_a_terminal_it_is_a_screen_and_without_colours_where_none_are_wanted(serving: FakeCluster) -> None:

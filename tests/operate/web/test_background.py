@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,10 +18,6 @@ from tests.operate.web.made_up import TOPIC_ID, WORKERS
 from tests.recordings import ORDERS
 
 KEY: Key = (WORKERS, TOPIC_ID, 1)
-
-
-def run(test: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(test(), 60))
 
 
 class Reader:
@@ -52,109 +45,89 @@ class Reader:
             self.at_once -= 1
 
 
-def test_a_reading_that_takes_long_is_told_of_and_then_there() -> None:
+async def test_a_reading_that_takes_long_is_told_of_and_then_there() -> None:
     reader = Reader()
-
-    async def test() -> None:
-        background = Background(patience=0.05)
+    background = Background(patience=0.05)
+    told = await background.tell(KEY, reader)
+    while told.progress == (0, 0):
         told = await background.tell(KEY, reader)
-        while told.progress == (0, 0):
-            told = await background.tell(KEY, reader)
-        assert (told.found, told.failure, told.progress) == (None, None, (1, 4))
-        reader.go_on.release()
-        while told.found is None:
-            told = await background.tell(KEY, reader)
-        assert (told.found, told.failure, told.progress) == (1, None, None)
-        # It is kept: nothing is read again.
-        assert (await background.tell(KEY, reader)).found is told.found
-        assert reader.began == 1
-        await background.close()
-
-    run(test)
+    assert (told.found, told.failure, told.progress) == (None, None, (1, 4))
+    reader.go_on.release()
+    while told.found is None:
+        told = await background.tell(KEY, reader)
+    assert (told.found, told.failure, told.progress) == (1, None, None)
+    # It is kept: nothing is read again.
+    assert (await background.tell(KEY, reader)).found is told.found
+    assert reader.began == 1
+    await background.close()
 
 
-def test_what_is_old_is_read_again_and_shown_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_old_is_read_again_and_shown_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader()
-
-    async def test() -> None:
-        background = Background(patience=0.05)
-        reader.go_on.release()
-        while (told := await background.tell(KEY, reader)).progress is not None:
-            assert told.found is None
-        assert told.found == 1
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "_KEPT_S", 0.0)
-            patch.setattr(module, "_KEPT_TIMES", 0)
-            again = await background.tell(KEY, reader)
-        assert (again.found, again.failure, again.read_ms) == (1, None, told.read_ms)
-        assert again.progress is not None
-        reader.go_on.release()
-        while (last := await background.tell(KEY, reader)).progress is not None:
-            assert last.found == 1
-        assert (last.found, reader.began) == (2, 2)
-        await background.close()
-
-    run(test)
+    background = Background(patience=0.05)
+    reader.go_on.release()
+    while (told := await background.tell(KEY, reader)).progress is not None:
+        assert told.found is None
+    assert told.found == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_KEPT_S", 0.0)
+        patch.setattr(module, "_KEPT_TIMES", 0)
+        again = await background.tell(KEY, reader)
+    assert (again.found, again.failure, again.read_ms) == (1, None, told.read_ms)
+    assert again.progress is not None
+    reader.go_on.release()
+    while (last := await background.tell(KEY, reader)).progress is not None:
+        assert last.found == 1
+    assert (last.found, reader.began) == (2, 2)
+    await background.close()
 
 
-def test_a_page_sees_a_reading_before_its_end_or_after_and_no_mixture() -> None:
+async def test_a_page_sees_a_reading_before_its_end_or_after_and_no_mixture() -> None:
     reader = Reader()
     threads = set(threading.enumerate())
-
-    async def test() -> None:
-        background = Background(patience=0.05)
-        while (told := await background.tell(KEY, reader)).progress == (0, 0):
-            pass
-        [thread] = set(threading.enumerate()) - threads
-        reader.go_on.release()
-        # The thread ends while the event loop stands.
-        thread.join(30)
-        background.patience = 0
-        told = await background.tell(KEY, reader)
-        assert (told.found is None) == (told.progress is not None)
-        assert (told.found is None) == (told.read_ms is None)
-        background.patience = 30
-        told = await background.tell(KEY, reader)
-        assert (told.found, told.progress) == (1, None)
-        await background.close()
-
-    run(test)
+    background = Background(patience=0.05)
+    while (told := await background.tell(KEY, reader)).progress == (0, 0):
+        pass
+    [thread] = set(threading.enumerate()) - threads
+    reader.go_on.release()
+    # The thread ends while the event loop stands.
+    thread.join(30)
+    background.patience = 0
+    told = await background.tell(KEY, reader)
+    assert (told.found is None) == (told.progress is not None)
+    assert (told.found is None) == (told.read_ms is None)
+    background.patience = 30
+    told = await background.tell(KEY, reader)
+    assert (told.found, told.progress) == (1, None)
+    await background.close()
 
 
-def test_one_is_read_at_a_time_and_those_that_nobody_wants_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_one_is_read_at_a_time_and_those_that_nobody_wants_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = Reader()
     monkeypatch.setattr(module, "_MOST", 2)
-
-    async def test() -> None:
-        background = Background(patience=0.01)
-        for partition in range(4):
-            await background.tell((partition,), reader)
-        for _ in range(4):
-            reader.go_on.release()
+    background = Background(patience=0.01)
+    for partition in range(4):
+        await background.tell((partition,), reader)
+    for _ in range(4):
+        reader.go_on.release()
+    told = await background.tell((3,), reader)
+    while told.found is None:
         told = await background.tell((3,), reader)
-        while told.found is None:
-            told = await background.tell((3,), reader)
-        assert reader.most_at_once == 1
-        # Those that were given up have not begun.
-        assert reader.began == 3
-        await background.close()
-
-    run(test)
+    assert reader.most_at_once == 1
+    # Those that were given up have not begun.
+    assert reader.began == 3
+    await background.close()
 
 
 @pytest.mark.parametrize("failure", [ClusterReadError("no broker answers"), PermissionError("not allowed")])
-def test_a_failure_is_told(failure: Exception) -> None:
+async def test_a_failure_is_told(failure: Exception) -> None:
     reader = Reader()
     reader.failure = failure
     reader.go_on.release()
-
-    async def test() -> None:
-        background = Background(patience=30)
-        told = await background.tell(KEY, reader)
-        assert (told.found, told.failure) == (None, str(failure))
-        await background.close()
-
-    run(test)
+    background = Background(patience=30)
+    told = await background.tell(KEY, reader)
+    assert (told.found, told.failure) == (None, str(failure))
+    await background.close()
 
 
 def test_only_the_state_partition_of_the_share_partition_is_read() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import html
 import re
 from dataclasses import replace
@@ -141,37 +140,33 @@ def test_every_name_is_found_by_its_link(made_up: MadeUp, name: str) -> None:
         assert "<b>events" not in told.text
 
 
-def test_rows_are_filtered_sorted_and_paged(made_up: MadeUp) -> None:
+async def test_rows_are_filtered_sorted_and_paged(made_up: MadeUp) -> None:
     many = tuple(
         share_partition("many", f"topic-{n % 3}", n, Verdict(Health.OK if n % 100 else Health.SLOW, ""), n) for n in range(1000)
     )
     made_up.view = replace(made_up.view, groups=(GroupView("many", "Stable", (), {}, many),))
+    async with asking(made_up) as client:
 
-    async def test() -> None:
-        async with asking(made_up) as client:
+        async def rows(**asked_for: str | int) -> tuple[str, list[str]]:
+            page = await client.get("/group", params={"group": "many", **asked_for})
+            assert page.status_code == 200
+            told = words(page.text.partition('<div class="paging">')[2].partition("</p>")[0])
+            return told, [row[2] for row in cells(page.text, "rows")]
 
-            async def rows(**asked_for: str | int) -> tuple[str, list[str]]:
-                page = await client.get("/group", params={"group": "many", **asked_for})
-                assert page.status_code == 200
-                told = words(page.text.partition('<div class="paging">')[2].partition("</p>")[0])
-                return told, [row[2] for row in cells(page.text, "rows")]
-
-            told, found = await rows()
-            assert told == "1,000 share partitions, page 1 of 5"
-            assert found[:11] == [*(str(n) for n in range(900, -1, -100)), "999"]
-            assert len(found) == 200
-            assert (await rows(page=5))[1][-1] == "1"
-            assert (await rows(page=99))[0] == "1,000 share partitions, page 5 of 5"
-            assert (await rows(sort="lag", rows=3))[1] == ["0", "1", "2"]
-            assert (await rows(sort="lag", order="desc", rows=3))[1] == ["999", "998", "997"]
-            assert await rows(q="TOPIC-1", health="trouble", sort="partition") == (
-                "3 of 1,000 share partitions",
-                ["100", "400", "700"],
-            )
-            assert (await rows(health="SLOW"))[0] == "10 of 1,000 share partitions"
-            assert (await rows(q="nothing"))[1] == []
-
-    asyncio.run(test())
+        told, found = await rows()
+        assert told == "1,000 share partitions, page 1 of 5"
+        assert found[:11] == [*(str(n) for n in range(900, -1, -100)), "999"]
+        assert len(found) == 200
+        assert (await rows(page=5))[1][-1] == "1"
+        assert (await rows(page=99))[0] == "1,000 share partitions, page 5 of 5"
+        assert (await rows(sort="lag", rows=3))[1] == ["0", "1", "2"]
+        assert (await rows(sort="lag", order="desc", rows=3))[1] == ["999", "998", "997"]
+        assert await rows(q="TOPIC-1", health="trouble", sort="partition") == (
+            "3 of 1,000 share partitions",
+            ["100", "400", "700"],
+        )
+        assert (await rows(health="SLOW"))[0] == "10 of 1,000 share partitions"
+        assert (await rows(q="nothing"))[1] == []
 
 
 def test_what_is_not_known_comes_last_in_either_order(made_up: MadeUp) -> None:

@@ -3,10 +3,14 @@
 import fcntl
 import os
 import pty
+import signal
 import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = [sys.executable, "-W", "error", "-m", "share_state"]
@@ -30,6 +34,36 @@ def run(*arguments: str | Path, **extra: str) -> subprocess.CompletedProcess[str
         check=False,
         timeout=120,
     )
+
+
+@dataclass
+class Process:
+    """A command that runs: the line that it begins with, and what it has logged, once it has ended."""
+
+    begins: str
+    log: str = ""
+
+
+@contextmanager
+def started(*arguments: str | Path, **extra: str) -> Iterator[Process]:
+    """The command as a user starts it, which SIGTERM ends with status 0."""
+    with subprocess.Popen(
+        [*COMMAND, *map(str, arguments)],
+        env=environment(**extra),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        try:
+            assert process.stdout is not None
+            found = Process(process.stdout.readline())
+            yield found
+            process.send_signal(signal.SIGTERM)
+            _, found.log = process.communicate(timeout=60)
+            assert process.returncode == 0, found.log
+        finally:
+            process.kill()
 
 
 def run_on_terminal(*arguments: str | Path, columns: int, **extra: str) -> tuple[int, str]:

@@ -43,8 +43,8 @@ def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said(command
     assert result.stderr == f"share-state: cannot read {address}: no answer within 0.3 s (--timeout)\n"
 
 
-@pytest.mark.parametrize("command", [("peek", "g", "t"), ("trace", "g", "t", "0", "0")], ids=["peek", "trace"])
-def test_a_cluster_that_cannot_be_asked_for_a_record_is_told(command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("command", [("peek", "g", "t"), ("trace", "g", "t", "0", "0"), ("top",), ("doctor",)], ids=" ".join)
+def test_a_cluster_that_cannot_be_asked_is_told(command: tuple[str, ...]) -> None:
     name, *rest = command
     refused = run_here(name, NOBODY, *rest, "--timeout", LONG)
     assert (refused.returncode, refused.stdout) == (3, "")
@@ -56,7 +56,21 @@ def test_a_cluster_that_cannot_be_asked_for_a_record_is_told(command: tuple[str,
     assert waited.stderr == f"share-state: cannot read kafka://{address}: {address}: connecting took too long\n"
 
 
-@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
+@pytest.mark.parametrize("command", ["top", "doctor", "web", "peek"])
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("somewhere", "somewhere is not a cluster, kafka://HOST:PORT"),
+        ("kafka://host", "'host' is not host:port"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(command: str, address: str, told: str) -> None:
+    ran = run_here(command, address, *(("g", "t") if command == "peek" else ()))
+    assert ran.returncode == (3 if command == "peek" and "//" in address else 2)
+    assert told in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies", "top"])
 def test_ctrl_c_ends_the_wait_for_a_cluster(command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"

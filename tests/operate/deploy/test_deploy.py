@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from share_state.testing import MockCluster
-from tests.cli_runner import environment
+from tests.cli_runner import environment, started
 from tests.recordings import REPOSITORY, shared_is_required
 
 DEPLOY = REPOSITORY / "deploy"
@@ -44,20 +43,8 @@ def test_the_command_line_of_the_unit_serves_and_ends_with_sigterm(tmp_path: Pat
         }
         words = line.removeprefix(f"{EXECUTABLE} ").replace("/etc/share-state/gateway.properties", str(properties)).split()
         arguments = [re.sub(r"\$\{(\w+)\}", lambda found: values[found[1]], word) for word in words]
-        gateway = subprocess.Popen(
-            [sys.executable, "-m", "share_state", *arguments],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        assert gateway.stdout is not None
-        serving = gateway.stdout.readline()
-        gateway.send_signal(signal.SIGTERM)
-        _, log = gateway.communicate(timeout=60)
-    assert serving.startswith("serving share groups on 127.0.0.1:"), log
-    assert gateway.returncode == 0, log
+        with started(*arguments) as gateway:
+            assert gateway.begins.startswith("serving share groups on 127.0.0.1:")
     assert {"gateway", "groups", "state"} <= {path.name for path in (tmp_path / "state").iterdir()}
 
 

@@ -3,15 +3,12 @@
 import json
 import re
 import shlex
-import signal
-import subprocess
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from share_state.testing import MockCluster
-from tests.cli_runner import COMMAND, environment
+from tests.cli_runner import Process, started
 from tests.operate.live.exporting import a_cluster, get
 from tests.recordings import REPOSITORY
 
@@ -82,42 +79,25 @@ def test_the_page_has_the_lines_of_the_file() -> None:
         assert words[words.index("-v") + 1].partition(":")[2] == VOLUME
 
 
-@contextmanager
-def running(command: str, tmp_path: Path, instead: dict[str, str]) -> Iterator[str]:
-    """Run a line of the page with some of its values replaced; the line that it begins with. SIGTERM ends it with status 0."""
+def running(command: str, tmp_path: Path, instead: dict[str, str]) -> AbstractContextManager[Process]:
+    """Run a line of the page with some of its values replaced."""
     words = command_lines(PAGE)[command]
-    arguments = [instead.get(word, word).replace(VOLUME, str(tmp_path)) for word in words[words.index("share-state") + 1 :]]
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        env=environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline()
-            process.send_signal(signal.SIGTERM)
-            _, log = process.communicate(timeout=60)
-            assert process.returncode == 0, log
-        finally:
-            process.kill()
+    return started(*(instead.get(word, word).replace(VOLUME, str(tmp_path)) for word in words[words.index("share-state") + 1 :]))
 
 
 def test_the_gateway_of_the_page_serves(tmp_path: Path) -> None:
     with MockCluster() as upstream:
         instead = {"0.0.0.0:9192": "127.0.0.1:0", "kafka:9092": upstream.bootstrap_servers}
-        with running("gateway", tmp_path, instead) as begins:
-            assert begins.startswith("serving share groups on 127.0.0.1:")
+        with running("gateway", tmp_path, instead) as process:
+            assert process.begins.startswith("serving share groups on 127.0.0.1:")
     assert (tmp_path / "gateway").is_dir()
 
 
 def test_the_exporter_of_the_page_serves(tmp_path: Path) -> None:
     with a_cluster(tmp_path / "log") as cluster:
         instead = {"0.0.0.0:9404": "127.0.0.1:0", "kafka://kafka:9092": f"kafka://{cluster.bootstrap}"}
-        with running("exporter", tmp_path, instead) as begins:
-            status, _, text = get(begins.removeprefix("serving ").strip())
+        with running("exporter", tmp_path, instead) as process:
+            status, _, text = get(process.begins.removeprefix("serving ").strip())
     assert status == 200
     assert 'share_group_lag_records{group="workers"' in text
     # The volume keeps what was read.

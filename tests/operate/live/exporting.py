@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
 import ssl
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 from uuid import UUID
@@ -20,7 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 import share_state as ss
 from share_state.operate.live.metric_table import METRICS
-from tests.cli_runner import COMMAND, environment
+from tests import cli_runner
+from tests.cli_runner import Process
 from tests.operate.live.fake_cluster import FakeCluster, served
 from tests.operate.live.fake_configs import member
 
@@ -58,35 +56,9 @@ class Cluster(Protocol):
     def bootstrap(self) -> str: ...
 
 
-@dataclass
-class Process:
-    """A command that runs: the line that it begins with, and what it has logged, once it has ended."""
-
-    begins: str
-    log: str = ""
-
-
-@contextmanager
-def started(cluster: Cluster, *options: str | Path, **variables: str) -> Iterator[Process]:
-    """The command as a user starts it, which SIGTERM ends with status 0."""
-    command = [*COMMAND, "exporter", f"kafka://{cluster.bootstrap}", *map(str, options)]
-    with subprocess.Popen(
-        command,
-        env=environment(**variables),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-    ) as process:
-        try:
-            assert process.stdout is not None
-            found = Process(process.stdout.readline())
-            yield found
-            process.send_signal(signal.SIGTERM)
-            _, found.log = process.communicate(timeout=60)
-            assert process.returncode == 0, found.log
-        finally:
-            process.kill()
+def started(cluster: Cluster, *options: str | Path, **variables: str) -> AbstractContextManager[Process]:
+    """The exporter as a user starts it."""
+    return cli_runner.started("exporter", f"kafka://{cluster.bootstrap}", *options, **variables)
 
 
 @contextmanager

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,7 +14,7 @@ import share_state as ss
 from share_state.operate.doctor import CHECKS
 from share_state.operate.doctor.json_rows import DOCTOR_VERSION
 from tests.cli_runner import run
-from tests.operate.json_schema import breaches
+from tests.operate.json_page import check
 from tests.operate.live.fake_cluster import CONFIGS, DESCRIBE, FETCH, FakeCluster, served
 from tests.operate.live.fake_configs import member
 from tests.recordings import REPOSITORY
@@ -66,21 +64,9 @@ def test_the_table_has_the_most_urgent_first_and_commands_whole(cluster: FakeClu
 def test_json_is_as_its_schema_and_page_say(cluster: FakeCluster) -> None:
     ran = run("doctor", f"kafka://{cluster.bootstrap}", "--format", "jsonl")
     assert (ran.returncode, ran.stderr) == (1, "")
-    file = resources.files("share_state") / "schemas" / f"doctor-{DOCTOR_VERSION}.json"
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert len(rows) == 2
-    assert [breach for row in rows for breach in breaches(schema, row)] == []
-    assert all(list(row) == list(schema["properties"]) == schema["required"] for row in rows)
-    assert schema["properties"]["check"]["enum"] == list(CHECKS)
-    page = (
-        (REPOSITORY / "docs" / "json-output.md")
-        .read_text(encoding="utf-8")
-        .partition("## `share-state doctor`")[2]
-        .partition("\n## ")[0]
-    )
-    told = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
-    assert told == {name: of["description"] for name, of in schema["properties"].items() if name != "schema_version"}
+    assert check("doctor", DOCTOR_VERSION, rows)["properties"]["check"]["enum"] == list(CHECKS)
     document = json.loads(run("doctor", f"kafka://{cluster.bootstrap}", "--format", "json").stdout)
     assert [(row["check"], row["commands"]) for row in document] == [(row["check"], row["commands"]) for row in rows]
     page = (REPOSITORY / "docs" / "operate.md").read_text(encoding="utf-8")
@@ -150,15 +136,7 @@ def test_a_cluster_before_4_2_is_told_so(cluster: FakeCluster, unsupported: int,
     assert "is needed, the broker does not have it; share groups need Kafka 4.2 with share.version 1 or higher" in ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("somewhere",), "somewhere is not a cluster, kafka://HOST:PORT"),
-        (("kafka://host",), "'host' is not host:port"),
-        ((NOBODY, "--for", "-1"), "greater than or equal to 0"),
-    ],
-)
-def test_what_is_asked_wrongly_is_refused(arguments: tuple[str, ...], reason: str) -> None:
-    ran = run("doctor", *arguments)
+def test_a_negative_time_is_refused() -> None:
+    ran = run("doctor", NOBODY, "--for", "-1")
     assert ran.returncode == 2
-    assert reason in squeezed(ran.stderr)
+    assert "greater than or equal to 0" in squeezed(ran.stderr)

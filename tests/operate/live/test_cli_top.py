@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import socket
-import subprocess
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
 
 import share_state as ss
 from share_state.operate.live.json_rows import TOP_VERSION
-from tests.cli_runner import COMMAND, environment, run
-from tests.operate.json_schema import breaches
+from tests.cli_runner import run
+from tests.operate.json_page import check
 from tests.operate.live.fake_cluster import FETCH, FakeCluster, served
 from tests.operate.live.fake_configs import member
-from tests.recordings import REPOSITORY
 
 ORDERS, AUDIT = UUID(int=1), UUID(int=2)
 NOBODY = "kafka://127.0.0.1:1"
-LONG = "3600"
 
 
 @pytest.fixture
@@ -48,12 +41,6 @@ def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
     )
     with served(fake):
         yield fake
-
-
-def schema() -> dict[str, Any]:
-    file = resources.files("share_state") / "schemas" / f"top-{TOP_VERSION}.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def test_the_table_has_those_in_trouble_first(cluster: FakeCluster) -> None:
@@ -89,17 +76,7 @@ def test_json_is_as_its_schema_and_page_say(cluster: FakeCluster) -> None:
     ran = run("top", f"kafka://{cluster.bootstrap}", "--format", "jsonl")
     rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert len(rows) == 4
-    assert [breach for row in rows for breach in breaches(schema(), row)] == []
-    assert all(list(row) == list(schema()["properties"]) == schema()["required"] for row in rows)
-    page = (
-        (REPOSITORY / "docs" / "json-output.md")
-        .read_text(encoding="utf-8")
-        .partition("## `share-state top`")[2]
-        .partition("\n## ")[0]
-    )
-    told = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
-    properties = schema()["properties"] | schema()["properties"]["rates"]["properties"]
-    assert told == {name: of["description"] for name, of in properties.items() if name != "schema_version"}
+    check("top", TOP_VERSION, rows, "rates")
     document = json.loads(run("top", f"kafka://{cluster.bootstrap}", "--format", "json").stdout)
     times = {"at_timestamp": 0, "at_time": None}
     assert [row | times for row in document] == [row | times for row in rows]
@@ -121,19 +98,6 @@ def test_an_empty_cluster_is_healthy(cluster: FakeCluster) -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "No share group has state here.\n", "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (("somewhere",), "somewhere is not a cluster, kafka://HOST:PORT"),
-        (("kafka://host",), "'host' is not host:port"),
-    ],
-)
-def test_what_is_asked_wrongly_is_refused(arguments: tuple[str, ...], reason: str) -> None:
-    ran = run("top", *arguments)
-    assert ran.returncode == 2
-    assert reason in " ".join(ran.stderr.replace("│", "").split())
-
-
 def test_a_group_that_is_not_there_is_told_with_those_that_are(cluster: FakeCluster) -> None:
     ran = run("top", f"kafka://{cluster.bootstrap}", "--group", "worker")
     assert ran.returncode == 2
@@ -146,38 +110,3 @@ def test_settings_that_are_not_known_are_named(tmp_path: Path) -> None:
     ran = run("top", NOBODY, "--command-config", config)
     assert ran.returncode == 2
     assert "magic is not a setting of a client" in " ".join(ran.stderr.replace("│", "").split())
-
-
-@pytest.mark.parametrize("command", ["top", "doctor"])
-def test_a_refused_connection_is_not_waited_for(command: str) -> None:
-    ran = run(command, NOBODY, "--timeout", LONG)
-    assert (ran.returncode, ran.stdout) == (3, "")
-    assert ran.stderr == f"share-state: cannot read {NOBODY}: 127.0.0.1:1: Connection refused\n"
-
-
-@pytest.mark.parametrize("command", ["top", "doctor"])
-def test_a_cluster_that_does_not_answer_is_waited_for_as_long_as_is_said(command: str) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        ran = run(command, f"kafka://{address}", "--timeout", "0.3")
-    assert (ran.returncode, ran.stdout) == (3, "")
-    assert ran.stderr == f"share-state: cannot read kafka://{address}: {address}: connecting took too long\n"
-
-
-def test_ctrl_c_ends_the_wait() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"kafka://127.0.0.1:{silent.getsockname()[1]}"
-        with subprocess.Popen(
-            [*COMMAND, "top", address, "--timeout", LONG],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        ) as process:
-            connection, _ = silent.accept()
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-            connection.close()
-    assert process.returncode == 130
-    assert "Traceback" not in said

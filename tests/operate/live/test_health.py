@@ -6,42 +6,18 @@ from typing import Any
 
 import pytest
 
-from share_state.operate.live import Health, LiveRow, Rates
+from share_state.operate.live import Health, Rates
 from share_state.operate.live.health import Seen, health_of
 from share_state.operate.live.rates import RecentTotals
+from tests.operate.top.made_up import row as live_row
 
 NOW_MS = 10_000_000
 QUIET = Rates(60.0, accepted=100, released=0, archiving=0, rejected=0, at_limit=0, lag_rise=0)
-ROW = LiveRow(
-    group="workers",
-    topic_id="00000000-0000-0000-0000-000000000001",
-    partition=0,
-    state_partition=0,
-    state_epoch=0,
-    leader_epoch=0,
-    start_offset=10,
-    delivery_complete_count=0,
-    end_offset=20,
-    available=1,
-    acknowledged=10,
-    archiving=0,
-    archived=0,
-    delivery_counts=((1, 11),),
-    held_offset=10,
-    held_state=0,
-    held_count=1,
-    held_since=NOW_MS - 1_000,
-    start_since=NOW_MS - 1_000,
-    oldest_write=0,
-    newest_write=NOW_MS,
-    snapshot_offset=0,
-    accepted_total=10,
-    released_total=1,
-    archiving_total=0,
-    archived_totals=(),
-    passed_available_total=0,
-    passed_unknown_total=0,
-)
+ROW = live_row(
+    "workers", state_epoch=0, start_offset=10, end_offset=20, available=1, acknowledged=10, delivery_counts=((1, 11),),
+    held_offset=10, held_state=0, held_count=1, held_since=NOW_MS - 1_000, start_since=NOW_MS - 1_000, oldest_write=0,
+    newest_write=NOW_MS, accepted_total=10, released_total=1,
+)  # fmt: skip
 SEEN = Seen(row=ROW, lag=5, has_members=True, delivery_limit=5, rates=QUIET, now_ms=NOW_MS)
 
 

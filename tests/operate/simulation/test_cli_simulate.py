@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from share_state.operate.simulation import ASSUMPTIONS, picture
 from share_state.operate.simulation.simulate import Prediction
 from tests.cli_runner import run
 from tests.made_up_log import ARCHIVED, AVAILABLE, MadeUpLog
-from tests.operate.json_schema import breaches
+from tests.operate.json_page import check
 from tests.operate.simulation.made_up_runs import BEGIN
 from tests.recordings import JOBS, ORDERS, REPOSITORY
 
@@ -29,12 +28,6 @@ TODAY = ("--today", "lock-duration=1s,members=2")
 
 def words(text: str) -> str:
     return " ".join(text.replace("│", "").split())
-
-
-def schema() -> dict[str, Any]:
-    file = resources.files("share_state") / "schemas" / f"simulate-{SIMULATE_VERSION}.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def shown(*arguments: str | Path) -> Result:
@@ -73,15 +66,9 @@ def test_where_it_is_narrow_each_set_of_settings_is_a_block() -> None:
 def test_json_is_as_its_schema_and_page_say() -> None:
     found = rows(RECORDING, "short-locks", *TODAY, "--lock-duration", "2s", "--members", "3", "--runs", "2")
     assert [row["scenario"] for row in found] == ["recorded", "today", "try"]
-    assert [breach for row in found for breach in breaches(schema(), row)] == []
-    assert all(list(row) == list(schema()["properties"]) == schema()["required"] for row in found)
+    check("simulate", SIMULATE_VERSION, found, "model")
     assert found[2]["settings"] == found[1]["settings"] | {"lock_duration_ms": 2000, "members": 3}
     assert all(set(ASSUMPTIONS) < set(row["assumptions"]) for row in found)
-    page = (REPOSITORY / "docs" / "json-output.md").read_text(encoding="utf-8")
-    section = page.partition("## `share-state simulate`")[2].partition("\n## ")[0]
-    told = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section, re.MULTILINE))
-    properties = schema()["properties"] | schema()["properties"]["model"]["properties"]
-    assert told == {name: of["description"] for name, of in properties.items() if name != "schema_version"}
 
 
 def test_every_run_of_the_command_says_the_same() -> None:

@@ -19,6 +19,7 @@ from share_state.operate.web.letters import Dead
 from share_state.operate.web.source import Source
 from share_state.operate.web.watch import Watch
 from share_state.types import SharePartitionKey, StateBatch
+from tests.operate.top.made_up import row as live_row
 from tests.recordings import ORDERS
 
 CLUSTER = Source("kafka://localhost:9092")
@@ -41,36 +42,13 @@ def member(number: int, assignment: tuple[tuple[str, int], ...] = ()) -> Member:
 def share_partition(group: str, topic: str, partition: int, verdict: Verdict, lag: int | None = 0) -> SharePartitionView:
     """Share partition of a made-up topic, with a row like one of a followed topic."""
     now = time.time_ns() // 1_000_000
-    row = LiveRow(
-        group=group,
-        topic_id=TOPIC_ID,
-        partition=partition,
-        state_partition=0,
-        state_epoch=0,
-        leader_epoch=3,
-        start_offset=120_000 + partition,
-        delivery_complete_count=0,
-        end_offset=120_400 + partition,
-        available=lag or 0,
-        acknowledged=300,
-        archiving=0,
-        archived=2,
-        delivery_counts=((1, 290), (4, 2)),
-        held_offset=120_000 + partition,
-        held_state=0,
-        held_count=4,
-        held_since=now - 400_000,
-        start_since=now - 500_000,
-        oldest_write=now - 10**8,
-        newest_write=now - 1000,
-        snapshot_offset=12,
-        accepted_total=10_000,
-        released_total=12,
-        archiving_total=0,
+    row = live_row(
+        group, TOPIC_ID, partition, state_epoch=0, leader_epoch=3, start_offset=120_000 + partition,
+        end_offset=120_400 + partition, available=lag or 0, acknowledged=300, archived=2, delivery_counts=((1, 290), (4, 2)),
+        held_offset=120_000 + partition, held_state=0, held_count=4, held_since=now - 400_000, start_since=now - 500_000,
+        oldest_write=now - 10**8, newest_write=now - 1000, snapshot_offset=12, accepted_total=10_000, released_total=12,
         archived_totals=((5, 2),),
-        passed_available_total=0,
-        passed_unknown_total=0,
-    )
+    )  # fmt: skip
     known = None if verdict.health is Health.NO_STATE else row
     members = () if verdict.health is Health.NO_MEMBERS else (member(1).member_id,)
     end = None if lag is None else row.start_offset + lag

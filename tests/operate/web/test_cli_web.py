@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-import signal
 import ssl
-import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -23,7 +21,7 @@ from typer.testing import CliRunner
 
 import share_state as ss
 from share_state.cli.app import app
-from tests.cli_runner import COMMAND, environment, run
+from tests.cli_runner import run, started
 from tests.operate.live.fake_cluster import LIST_OFFSETS, FakeCluster, served
 from tests.operate.live.fake_configs import member
 
@@ -49,22 +47,11 @@ def cluster(tmp_path: Path) -> Iterator[FakeCluster]:
 @contextmanager
 def serving(cluster: FakeCluster, *options: str | Path, says: str = "") -> Iterator[str]:
     """The command as a user starts it; the address of its pages. What it writes to stderr holds `says`."""
-    command = [*COMMAND, "web", f"kafka://{cluster.bootstrap}", "--listen", "127.0.0.1:0", *map(str, options)]
-    with subprocess.Popen(
-        command, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
-    ) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            match = re.fullmatch(r"serving (https?://[\d.]+:\d+/)\n", line)
-            assert match, (line, process.stderr and process.stderr.read())
-            yield match[1]
-            process.send_signal(signal.SIGTERM)
-            _, said = process.communicate(timeout=60)
-            assert process.returncode == 0
-            assert (says in said) if says else not said
-        finally:
-            process.kill()
+    with started("web", f"kafka://{cluster.bootstrap}", "--listen", "127.0.0.1:0", *options) as process:
+        match = re.fullmatch(r"serving (https?://[\d.]+:\d+/)\n", process.begins)
+        assert match, process.begins
+        yield match[1]
+    assert (says in process.log) if says else not process.log
 
 
 def page(url: str, *, trust: ssl.SSLContext | None = None, **headers: str) -> str:
@@ -129,7 +116,6 @@ def test_an_address_that_others_reach_is_warned_of(cluster: FakeCluster) -> None
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("somewhere",), "somewhere is not a cluster, kafka://HOST:PORT"),
         ((NOBODY, "--listen", "9405"), "'9405': expected HOST:PORT"),
         ((NOBODY, "--trust-proxy", "10.0.0.1/8"), "10.0.0.1/8 has host bits set"),
         ((NOBODY, "--trust-proxy", "proxy"), "'proxy' does not appear to be an IPv4 or IPv6 network"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from share_state.operate.live.json_rows import TOP_VERSION
 from share_state.operate.web import letters
 from share_state.operate.web.json_pages import WEB_VERSION
 from tests.cli_runner import run
+from tests.operate.json_page import schema_of
 from tests.operate.json_schema import breaches
 from tests.operate.web.asking import PARTITION, asked
 from tests.operate.web.made_up import CLUSTER, SCRIPT, WORKERS, MadeUp, made_up_letters, recorded
@@ -34,11 +34,6 @@ def fields(table: str) -> list[str]:
     rows = PAGE.partition(f"| {table} | |\n")[2].partition("\n\n")[0]
     found = re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE)
     assert found, table
-    return found
-
-
-def schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((resources.files("share_state") / "schemas" / name).read_text(encoding="utf-8"))
     return found
 
 
@@ -65,7 +60,7 @@ def test_a_group_has_the_fields_that_are_documented_and_the_rows_of_top(made_up:
     assert list(page) == named
     rows = page["share_partition_list"]
     assert len(rows) == 3
-    assert [breach for row in rows for breach in breaches(schema(f"top-{TOP_VERSION}.json"), row)] == []
+    assert [breach for row in rows for breach in breaches(schema_of("top", TOP_VERSION), row)] == []
     assert [len(one["assignment"]) for one in page["member_list"]] == [1, 1, 1]
 
 
@@ -74,9 +69,9 @@ def test_a_share_partition_has_the_fields_that_are_documented_and_the_rows_of_hi
     assert list(page) == [*fields("of every page"), *fields("of a page that reads"), *fields("of a share partition")]
     assert (page["reading_failure"], page["reading_progress"], page["reading_findings"]) == (None, None, [])
     assert (page["history_total"], len(page["history"])) == (772, 200)
-    assert [breach for row in page["history"] for breach in breaches(schema(f"history-{HISTORY_VERSION}.json"), row)] == []
-    assert breaches(schema(f"top-{TOP_VERSION}.json"), page["share_partition"]) == []
-    state = schema("state-1.json")
+    assert [breach for row in page["history"] for breach in breaches(schema_of("history", HISTORY_VERSION), row)] == []
+    assert breaches(schema_of("top", TOP_VERSION), page["share_partition"]) == []
+    state = schema_of("state", 1)
     batch = {**state["properties"]["batches"]["items"], "$defs": state["$defs"]}
     assert len(page["batches"]) == 27
     assert [breach for row in page["batches"] for breach in breaches(batch, row)] == []
@@ -86,7 +81,7 @@ def test_a_record_has_what_trace_writes(made_up: MadeUp) -> None:
     page = told(made_up, "/record", **PARTITION, offset="1247")
     assert list(page) == [*fields("of every page"), *fields("of a page that reads"), *fields("of a record")]
     record = page["record"]
-    assert breaches(schema("trace-1.json"), record) == []
+    assert breaches(schema_of("trace", 1), record) == []
     ran = run("trace", ORDERS, WORKERS, PARTITION["topic_id"], "1", "1247", "--format", "jsonl")
     [written] = map(json.loads, ran.stdout.splitlines())
     assert list(record) == list(written)
@@ -108,7 +103,7 @@ def test_dead_letters_are_what_dlq_writes(made_up: MadeUp, monkeypatch: pytest.M
     assert list(page) == named
     assert (page["total"], page["letters_total"], len(page["letters"])) == (301, 12_345, 20)
     assert [letter["first_offset"] for letter in page["letters"]] == [17, *range(1200, 1219)]
-    assert [breach for row in page["letters"] for breach in breaches(schema("dlq-list-1.json"), row)] == []
+    assert [breach for row in page["letters"] for breach in breaches(schema_of("dlq-list", 1), row)] == []
     found = {one.first_offset: one for one in made_up_letters(CLUSTER, WORKERS, lambda *_: None).letters}
     assert page["letters"] == [letter_json(found[letter["first_offset"]]) for letter in page["letters"]]
 

@@ -1,13 +1,12 @@
 """Findings on single records: the likeliest cause of what befell each, with the others named, and what the log cannot tell."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from share_state.operate import analysis
 from share_state.operate.analysis import AnomalyConfig, AnomalyKind, Severity
-from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, TOPIC_ID, MadeUpLog
+from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
 
 LOCK_MS = 2000
 CONFIG = AnomalyConfig(delivery_count_limit=3, record_lock_duration_ms=LOCK_MS, burst_records=10)
@@ -201,20 +200,3 @@ def test_a_record_of_another_life_is_another_record() -> None:
     log.snapshot(9200)
     given_up(9300, 9310, 9320, log=log)
     assert [(row.kind, row.since_timestamp) for row in found(log)] == [("poison_record", 9020), ("poison_record", 9320)]
-
-
-def offsets(rows: list[analysis.Anomaly]) -> Iterator[tuple[str, int, int]]:
-    for row in rows:
-        if row.first_offset is not None and row.last_offset is not None and row.kind != AnomalyKind.ARCHIVE_BURST:
-            yield from ((row.topic_id, row.partition, offset) for offset in range(row.first_offset, row.last_offset + 1))
-
-
-def test_no_record_is_in_two_findings_whatever_befalls_it() -> None:
-    log = begun()
-    given_up(9000, 11_010, 13_030, first=0, last=8, log=log)
-    given_up(9000, 9010, 13_030, first=9, last=9, log=log)
-    after(log, 30, 45, 13_040, 100)
-    rows = found(log, replace(STUCK, burst_records=100, gap_ms=500))
-    told = list(offsets(rows))
-    assert len(told) == len(set(told)) == 30
-    assert (TOPIC_ID, 0, 0) in told

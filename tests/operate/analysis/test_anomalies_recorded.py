@@ -129,19 +129,3 @@ def test_the_command_takes_what_the_log_does_not_tell(tmp_path: Path) -> None:
     assert run_here("anomalies", ORDERS, "--live-topics", tmp_path / "nowhere").returncode == 2
     topics.write_text("orders\n", encoding="utf-8")
     assert run_here("anomalies", ORDERS, "--live-topics", topics).returncode == 2
-
-
-def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:
-    assert run_here("anomalies", tmp_path / "nowhere").returncode == 3
-    assert run_here("anomalies", JOBS, "--topic-id", "x").returncode == 2
-    torn = tmp_path / "__share_group_state-0"
-    torn.mkdir()
-    segment = JOBS / "__share_group_state-0" / "00000000000000000000.log"
-    (torn / segment.name).write_bytes(segment.read_bytes()[:-3])
-    result = run_here("anomalies", torn, "--set", "delivery_count_limit=9")
-    assert (result.returncode, result.stdout) == (4, "Nothing is wrong in what could be read.\n")
-    assert "torn_tail" in result.stderr
-    both = run_here("anomalies", torn)
-    assert both.returncode == 5
-    assert both.stdout.startswith("7 findings: 1 critical, 6 warning; ")
-    assert "torn_tail" in both.stderr

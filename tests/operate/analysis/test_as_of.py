@@ -104,8 +104,11 @@ def test_the_fold_as_of_every_time_ends_before_the_first_later_record(directory:
         reached[partition, offset] = latest[partition] = max(latest.get(partition, timestamp), timestamp)
     times = sorted(set(reached.values()))
     ends = [times[0] - 1, *times, times[-1] + 1]
-    for end, expected in prefixes(records, ends, lambda record: reached[record[0], record[2]]):
+    for number, (end, expected) in enumerate(prefixes(records, ends, lambda record: reached[record[0], record[2]])):
         assert plain(analysis.fold_path(path, as_of_timestamp=end)[0]) == plain(expected), end
+        if number % 17 == 0:
+            rows = [(*row[:3], list(row.batches)) for row in analysis.states(path, as_of_timestamp=end)]
+            assert sorted(rows) == [(*state[:3], state[8]) for state in plain(expected)]
     assert plain(analysis.fold_path(path, as_of_timestamp=ss.WallTime(times[-1]))[0]) == plain(analysis.fold_path(path)[0])
 
 

@@ -149,16 +149,3 @@ def test_the_command_follows_one_offset() -> None:
     assert (result.returncode, result.stderr) == (0, "")
     assert [line.split("  ", 2)[-1] for line in result.stdout.splitlines() if "  17-18  " in line] != []
     assert "available×3 -> acknowledged×4" in result.stdout
-
-
-def test_the_command_fails_as_the_others_do(tmp_path: Path) -> None:
-    assert run_here("history", tmp_path / "nowhere").returncode == 3
-    assert run_here("history", JOBS, "--topic-id", "x").returncode == 2
-    torn = tmp_path / "__share_group_state-0"
-    torn.mkdir()
-    segment = JOBS / "__share_group_state-0" / "00000000000000000000.log"
-    (torn / segment.name).write_bytes(segment.read_bytes()[:-3])
-    result = run_here("history", torn, "--format", "jsonl")
-    assert result.returncode == 4
-    assert "torn_tail" in result.stderr
-    assert len(result.stdout.splitlines()) > 10

@@ -1,4 +1,4 @@
-"""The states that a log tells, now and as of earlier: what the fold gives of the same prefix."""
+"""The states that a log tells: what the fold gives, and the state table shows."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ import share_state as ss
 from share_state.cli.state.summary import summarise
 from share_state.operate import analysis
 from tests.made_up_log import ACKNOWLEDGED, ARCHIVED, ARCHIVING, AVAILABLE, MadeUpLog
-from tests.recordings import JOBS, ORDERS, recording_id, recordings
+from tests.recordings import recording_id, recordings
 
 each_recording = pytest.mark.parametrize("directory", recordings(), ids=recording_id)
 
@@ -34,42 +34,6 @@ def test_the_states_of_now_are_those_of_the_fold_and_of_the_state_table(director
         assert max((count for count, _ in row.delivery_counts), default=0) == summary.highest_delivery_count
         assert sum(records for _, records in row.delivery_counts) == sum(figures[:4])
         assert row.oldest_write <= row.newest_write
-
-
-@pytest.mark.parametrize("directory", [ORDERS, JOBS], ids=recording_id)
-def test_a_state_as_of_an_offset_is_the_fold_of_that_prefix(directory: Path) -> None:
-    records = list(analysis.scan_path(directory))
-    compared = 0
-    for last in (0, 1, 25, 99, 250, 10_000):
-        coordinators: dict[int, ss.ShareCoordinator] = {}
-        for state_partition, _segment, offset, _timestamp, key, value in records:
-            if offset <= last:
-                coordinators.setdefault(state_partition, ss.ShareCoordinator()).replay(offset, key, value)
-        rows = list(analysis.states(directory, as_of_offset=last))
-        assert rows == list(analysis.states(directory, as_of_offset=dict.fromkeys(range(3), last)))
-        assert len(rows) == sum(len(coordinator.states()) for coordinator in coordinators.values())
-        for row in rows:
-            state = coordinators[row.state_partition].state(*row[:3])
-            assert state is not None
-            assert agrees(row, {"incomplete": False, **state})
-            compared += 1
-    assert compared >= 20
-
-
-def test_a_state_as_of_a_time_is_that_of_the_records_up_to_it() -> None:
-    timestamps = sorted({row.at_timestamp for row in analysis.history(JOBS)})
-    for moment in timestamps[:: len(timestamps) // 5]:
-        ends: dict[int, int] = {}
-        late: set[int] = set()
-        for state_partition, _segment, offset, timestamp, _key, _value in analysis.scan_path(JOBS):
-            if timestamp > moment:
-                late.add(state_partition)
-            elif state_partition not in late:
-                ends[state_partition] = offset
-        whole = {state_partition: ends.get(state_partition, -1) for state_partition in range(3)}
-        assert list(analysis.states(JOBS, as_of_timestamp=moment)) == list(analysis.states(JOBS, as_of_offset=whole))
-    assert list(analysis.states(JOBS, as_of_timestamp=timestamps[0] - 1)) == []
-    assert list(analysis.states(JOBS, as_of_timestamp=timestamps[-1])) == list(analysis.states(JOBS))
 
 
 def test_the_fields_of_a_state() -> None:

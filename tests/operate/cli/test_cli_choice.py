@@ -73,6 +73,11 @@ def test_an_offset_of_which_nothing_is_written_is_refused_with_those_that_are() 
         assert run_here(*choice, "--offset", offset).returncode == 0
 
 
+@pytest.mark.parametrize("command", ["history", "anomalies"])
+def test_a_topic_id_that_is_none_is_refused(command: str) -> None:
+    assert "topic_id is 'x'; expected" in refused(command, JOBS, "--topic-id", "x")
+
+
 @pytest.mark.parametrize("option", ["--partition", "--offset"])
 @pytest.mark.parametrize("number", ["-1", "9" * 30])
 def test_numbers_that_cannot_be_are_refused(option: str, number: str) -> None:

@@ -114,7 +114,7 @@ def test_damage_in_the_middle_is_a_finding(jobs: Path) -> None:
     assert SEGMENT in result.stderr
 
 
-@pytest.mark.parametrize("command", ["state", "dump"])
+@pytest.mark.parametrize("command", ["state", "dump", "history", "anomalies"])
 def test_a_missing_path_is_an_io_failure(command: str, tmp_path: Path) -> None:
     result = run(command, tmp_path / "nowhere")
     assert (result.returncode, result.stdout) == (3, "")

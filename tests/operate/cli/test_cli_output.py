@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from importlib.metadata import version
 
 import pytest
 
@@ -160,11 +159,6 @@ def test_a_hostile_path_is_escaped() -> None:
     result = run("state", "/nowhere/\x1b[2J")
     assert result.returncode == 3
     assert ESCAPE not in result.stderr
-
-
-def test_version() -> None:
-    result = run("--version")
-    assert (result.returncode, result.stdout) == (0, f"share-state {version('share-state')}\n")
 
 
 @pytest.mark.parametrize("arguments", [["state"], ["dump", "--format", "xml", "."], ["fold", "."]])

@@ -130,13 +130,23 @@ class Member:
     def end_session(self) -> None:
         """End the share session, which releases what is held. The answer does not wait for that."""
         self._acknowledge(-1, [])
-        self._session_epoch = 0
-        self._topic.note("gone", member=self.name)
+        self.begin_again()
 
     def close(self) -> None:
         """Lose the connection."""
         self._connection.close()
         self._topic.note("gone", member=self.name)
+
+    def begin_again(self) -> None:
+        """Begin another session with the next fetch."""
+        self._session_epoch = 0
+        self._topic.note("gone", member=self.name)
+
+    def connect_again(self, bootstrap: str) -> None:
+        """Lose the connection, and have another one at once."""
+        self._connection.close()
+        self.begin_again()
+        self._connection = Connection(bootstrap)
 
     def _acknowledge(self, epoch: int, topics: list[Line]) -> Line:
         asked = {"groupId": self._topic.group, "memberId": self.member_id, "shareSessionEpoch": epoch, "topics": topics}

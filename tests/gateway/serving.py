@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,17 @@ def serving(bootstrap: str, path: Path, **options: Any) -> Iterator[ShareGateway
     wanted: dict[str, Any] = {"groups": {"share.auto.offset.reset": "earliest"}, **options}
     with serve_in_thread(GatewayOptions(upstream=tuple(parse_bootstrap(bootstrap)), path=path, **wanted)) as gateway:
         yield gateway
+
+
+class Instead:
+    """A part of a gateway of which some calls do something else."""
+
+    def __init__(self, real: Any, **calls: Callable[..., Any]) -> None:
+        self._real = real
+        self.__dict__.update(calls)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
 
 
 def drain(gateway: ShareGateway, **settings: Any) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import struct
 import threading
@@ -18,8 +19,10 @@ from share_state.gateway.limits import AnswerBytes, WorkBytes
 from share_state.gateway.requests import Client
 from share_state.kafka.client.peers import Address
 from share_state.kafka.queued_bytes import QueuedBytes
-from tests.gateway.serving import fetch, heartbeat, serving, topic_id, upstream
-from tests.gateway.wire.codec import api_key, decode, encode
+from tests.gateway.hostile.upstream import HostileUpstream
+from tests.gateway.patience import wait_until
+from tests.gateway.serving import TOPIC, fetch, heartbeat, serving, topic_id, upstream
+from tests.gateway.wire.codec import api_key, encode
 from tests.gateway.wire.connection import Connection, Disconnected, request_header
 
 API_VERSIONS = b"\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff"
@@ -67,7 +70,7 @@ def test_frames_have_an_end(bootstrap: str, tmp_path: Path, api_key: int, length
             assert is_closed(connection)
 
 
-def test_a_request_that_does_not_arrive(bootstrap: str, tmp_path: Path) -> None:
+def test_a_request_that_does_not_arrive(bootstrap: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with (
         serving(bootstrap, tmp_path, limits=Limits(frame_time=0.2)) as gateway,
         connected(gateway) as slow,
@@ -93,6 +96,8 @@ def test_a_request_that_does_not_arrive(bootstrap: str, tmp_path: Path) -> None:
         assert is_closed(drip)
         done.set()
         dripping.join()
+    texts = [f"closed a connection: a request has not arrived within {seconds} s: " for seconds in (0.2, 0.5)]
+    assert [text[: len(begins)] for text, begins in zip(caplog.messages, texts, strict=True)] == texts
 
 
 def test_many_requests_at_once_are_answered_in_order(bootstrap: str, tmp_path: Path) -> None:
@@ -132,12 +137,14 @@ def test_connections_have_an_end(bootstrap: str, tmp_path: Path) -> None:
             connection.close()
 
 
-def test_a_silent_connection_is_closed(bootstrap: str, tmp_path: Path) -> None:
+def test_a_silent_connection_is_closed(bootstrap: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "share_state.gateway.clients")
     with serving(bootstrap, tmp_path, limits=Limits(idle=0.2)) as gateway, connected(gateway) as silent:
         assert is_closed(silent)
+    assert any(text.startswith("closed a silent connection: ") for text in caplog.messages)
 
 
-def test_who_has_sent_most_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
+def test_who_has_sent_most_is_cut_off(bootstrap: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with (
         serving(bootstrap, tmp_path, limits=Limits(queued=3 * MIB)) as gateway,
         connected(gateway) as large,
@@ -150,6 +157,7 @@ def test_who_has_sent_most_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
         small.settimeout(0.2)
         with pytest.raises(TimeoutError):
             small.recv(1)
+        assert f"bytes of its requests wait, and those of all clients are more than {3 * MIB}" in caplog.messages[0]
 
 
 def client(number: int = 1) -> Client:
@@ -271,8 +279,15 @@ def test_who_does_not_read_holds_up_nobody_else(large: str, tmp_path: Path) -> N
             assert holds_records(answer) or holds_records(found)
 
 
-def test_an_answer_that_is_not_taken_ends_the_connection(large: str, tmp_path: Path) -> None:
-    with serving(large, tmp_path, limits=Limits(answer_time=0.3)) as gateway, connected(gateway, 4096) as slow:
+def test_an_answer_that_is_not_taken_ends_the_connection(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        HostileUpstream() as broker,
+        serving(broker.bootstrap, tmp_path, limits=Limits(answer_time=0.3)) as gateway,
+        connected(gateway, 4096) as slow,
+    ):
+        # More than sockets' buffers hold of an answer.
+        broker.create(TOPIC)
+        broker.append(TOPIC, 0, [bytes(20 * MIB)])
         with Connection(gateway.bootstrap_servers) as connection:
             connection.ask("ShareGroupHeartbeat", 1, heartbeat("slow"))
             place = topic_id(connection)
@@ -283,6 +298,8 @@ def test_an_answer_that_is_not_taken_ends_the_connection(large: str, tmp_path: P
         slow.sendall(struct.pack(">i", len(request)) + request)
         # The beginning is read, and then nothing for so long that the gateway is fed up.
         assert len(slow.recv(4, socket.MSG_WAITALL)) == 4
+        text = "closed a connection: an answer was not taken within 0.3 s: "
+        wait_until(lambda: any(message.startswith(text) for message in caplog.messages), "it is cut off")
         with Connection(gateway.bootstrap_servers) as connection:
             connection.ask("ShareGroupHeartbeat", 1, heartbeat("slow"))
             # What it held is released with its session, and goes to the next one.
@@ -295,26 +312,3 @@ def test_an_answer_that_is_not_taken_ends_the_connection(large: str, tmp_path: P
             # Answered when the answer before it is taken.
             connection.offered()
             assert gateway._answers.free == gateway.options.limits.answers
-
-
-def test_a_second_fetch_of_a_member_ends_the_first(bootstrap: str, tmp_path: Path) -> None:
-    with (
-        serving(bootstrap, tmp_path, groups={}) as gateway,
-        Connection(gateway.bootstrap_servers) as first,
-        Connection(gateway.bootstrap_servers) as second,
-    ):
-        first.ask("ShareGroupHeartbeat", 1, heartbeat())
-        place = topic_id(first)
-
-        key = api_key("ShareFetch")
-        first.ask("ShareFetch", 1, fetch("group", 0, [(place, 0)]))
-        first.send(key, 1, encode(key, 1, fetch("group", 1, [], maxWaitMs=25_000)))
-        # Begun when the first one waits: its session has moved on.
-        for _ in range(1000):
-            if gateway._fetches.waiting:
-                break
-            second.offered()
-        answer = second.ask("ShareFetch", 1, fetch("group", 2, [], maxWaitMs=0))
-        assert answer["errorCode"] == 0
-        assert decode(key, 1, first.receive(key, 1), response=True)["errorCode"] == 123
-        assert gateway._fetches.waiting == 0

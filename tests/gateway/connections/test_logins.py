@@ -5,12 +5,14 @@ from __future__ import annotations
 import ssl
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import trustme
 
-from share_state.gateway import GatewayOptions, Limits
+from share_state.errors import ConfigError
+from share_state.gateway import GatewayOptions, Limits, ShareGateway
 from share_state.gateway.tokens import UnsecuredTokens
 from share_state.kafka.client.peers import Address
 from tests.gateway.serving import RECORDS, drain, log_in, serving
@@ -55,7 +57,15 @@ def test_a_login_by_bare_requests(bootstrap: str, tmp_path: Path, version: int) 
         assert connection.ask("FindCoordinator", 6, {"keyType": 0, "coordinatorKeys": ["g"]})["coordinators"][0]["errorCode"] == 0
 
 
-def test_a_wrong_password_is_told_and_ends_the_connection(bootstrap: str, tmp_path: Path) -> None:
+def test_a_wrong_password_is_told_and_ends_the_connection(
+    bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    monkeypatch.setattr("share_state.gateway.authentication.asyncio", SimpleNamespace(sleep=sleep))
     with serving(bootstrap, tmp_path, users=USERS) as gateway:
         with Connection(gateway.bootstrap_servers) as connection:
             answer = log_in(connection, "alice", "wrong")
@@ -69,6 +79,15 @@ def test_a_wrong_password_is_told_and_ends_the_connection(bootstrap: str, tmp_pa
             with pytest.raises(Disconnected):
                 connection.receive(17, 1)
         assert (gateway.authentication.succeeded, gateway.authentication.failed) == (0, 2)
+    # Guessing is slow.
+    assert slept == [0.1, 0.1]
+    assert [text.split(" reason=")[0] for text in caplog.messages] == ["a login failed: user='alice'", "a login failed: user=''"]
+
+
+def test_an_empty_list_of_users_lets_nobody_in(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"^no user may log in$") as refused:
+        ShareGateway(GatewayOptions(upstream=(Address("a", 1),), path=tmp_path, users={}))
+    assert refused.value.field == "users"
 
 
 def test_a_token_that_is_not_taken(bootstrap: str, tmp_path: Path) -> None:
@@ -119,12 +138,13 @@ def test_other_requests_of_strangers_have_4_kib(bootstrap: str, tmp_path: Path, 
             connection.receive(key, version)
 
 
-def test_who_does_not_log_in_is_cut_off(bootstrap: str, tmp_path: Path) -> None:
+def test_who_does_not_log_in_is_cut_off(bootstrap: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     limits = Limits(login_time=0.1)
     with serving(bootstrap, tmp_path, users=USERS, limits=limits) as gateway, Connection(gateway.bootstrap_servers) as connection:
         connection.offered()
         with pytest.raises(Disconnected):
             connection.receive(18, 0)
+    assert caplog.messages[0].startswith("closed a connection: it has not logged in within 0.1 s: ")
 
 
 def test_passwords_are_not_in_the_text_of_options(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from share_state.gateway import Limits, net
 from share_state.gateway.counts import Counts
 from tests.gateway.coordination.group_rows import described, member_row
 from tests.gateway.orchard import PEARS, PLUMS, Orchard
-from tests.gateway.serving import MEMBER
+from tests.gateway.serving import MEMBER, Instead
 from tests.gateway.sharing import A64, A, Market, rows
 from tests.gateway.wire import api_key, name_of, versions
 from tests.gateway.wire.codec import Message, decode, encode
@@ -77,17 +77,6 @@ def fail_for(name: str, real: Callable[..., Any], wrong: Exception) -> Callable[
     return call
 
 
-class Failing:
-    """A part of the gateway of which some calls fail."""
-
-    def __init__(self, real: Any, **calls: Callable[..., Any]) -> None:
-        self._real = real
-        self.__dict__.update(calls)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-
 def place_of(topic: str) -> Message:
     return {"topicName": topic, "partitions": [{"partitionIndex": 0, "startOffset": 1}]}
 
@@ -114,7 +103,7 @@ def test_a_handler_that_fails_is_an_answer(
     name, version, message, call = case
     groups, counts = there.gateway._groups, there.gateway.counts
     real, before = groups.store, counts.failures[api_key(name)]
-    groups.store = Failing(real, **{call: fail})  # type: ignore[assignment]
+    groups.store = Instead(real, **{call: fail})  # type: ignore[assignment]
     try:
         answer = there.ask(name, version, message)
     finally:
@@ -138,7 +127,7 @@ def test_one_group_that_fails_leaves_the_others(there: Orchard) -> None:
     groups = there.gateway._groups
     real = groups.store
     wrong = StoreError("no disk", kafka_code=56)
-    groups.store = Failing(  # type: ignore[assignment]
+    groups.store = Instead(  # type: ignore[assignment]
         real,
         describe=fail_for("two", real.describe, wrong),
         share_partitions=fail_for("two", real.share_partitions, wrong),
@@ -176,7 +165,7 @@ def test_one_partition_that_fails_leaves_the_others(place: Market, monkeypatch: 
     member = place.member("halved", places)
     served = place.gateway.manager.get("halved", A64, 0)
     assert served is not None
-    monkeypatch.setattr(served, "reader", Failing(served.reader, deliver=fail))
+    monkeypatch.setattr(served, "reader", Instead(served.reader, deliver=fail))
     told = rows(member.fetch(places))
     assert {key: row["errorCode"] for key, row in told.items()} == {(A, 0): -1, (A, 1): 0}
     assert told[A, 1]["acquiredRecords"]

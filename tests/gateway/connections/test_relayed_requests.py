@@ -15,8 +15,9 @@ from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.faults import of
 from tests.gateway.hostile.upstream import OFFERED
 from tests.gateway.orchard import Rules
+from tests.gateway.patience import wait_until
 from tests.gateway.serving import serving
-from tests.gateway.wire.codec import Message, api_key
+from tests.gateway.wire.codec import Message, api_key, encode
 from tests.gateway.wire.connection import Connection, Disconnected
 
 PRODUCE, FETCH, INIT = 0, 1, 22
@@ -24,7 +25,7 @@ PRODUCE, FETCH, INIT = 0, 1, 22
 
 #: Requests of a broker about ordinary groups, transactions and administration.
 MORE = {"OffsetCommit": (2, 8), "OffsetFetch": (1, 7), "JoinGroup": (0, 6), "Heartbeat": (0, 4), "ConsumerGroupHeartbeat": (0, 0)}
-MORE |= {"EndTxn": (0, 3), "InitProducerId": (2, 4), "CreateTopics": (2, 5), "DescribeAcls": (1, 2)}
+MORE |= {"EndTxn": (0, 3), "InitProducerId": (2, 4), "CreateTopics": (2, 5), "DescribeAcls": (1, 2), "Produce": (3, 9)}
 #: A Produce of nothing.
 PRODUCED: Message = {"acks": 1, "topicData": [{"name": "plums", "partitionData": [{"index": 0, "records": None}]}]}
 
@@ -43,7 +44,10 @@ def gateway(upstream: HostileUpstream, tmp_path_factory: pytest.TempPathFactory)
         yield made
 
 
-def test_a_consumer_reads_through_the_gateway(upstream: HostileUpstream, gateway: ShareGateway) -> None:
+@pytest.mark.parametrize(("version", "ends_version"), [(9, 2), (11, 3), (12, 4)])
+def test_a_consumer_reads_through_the_gateway(
+    upstream: HostileUpstream, gateway: ShareGateway, version: int, ends_version: int
+) -> None:
     with Connection(gateway.bootstrap_servers) as connection, Connection(upstream.bootstrap) as direct:
         (topic,) = connection.ask("Metadata", 9, {"topics": [{"name": "plums"}]})["topics"]
         epoch = topic["partitions"][0]["leaderEpoch"]
@@ -52,7 +56,7 @@ def test_a_consumer_reads_through_the_gateway(upstream: HostileUpstream, gateway
         def ask(one: Connection, current: int) -> Any:
             row = {"partition": 0, "currentLeaderEpoch": current, "fetchOffset": 1, "partitionMaxBytes": 1000}
             asked = {"maxWaitMs": 0, "minBytes": 1, "maxBytes": 1000, "topics": [{"topic": "plums", "partitions": [row]}]}
-            return one.ask("Fetch", 11, asked)
+            return one.ask("Fetch", version, asked)
 
         told = ask(connection, epoch)
         assert told["responses"][0]["partitions"][0]["errorCode"] == 0
@@ -60,7 +64,7 @@ def test_a_consumer_reads_through_the_gateway(upstream: HostileUpstream, gateway
         # The upstream itself knows of no such epoch.
         assert ask(direct, epoch)["responses"][0]["partitions"][0]["errorCode"] != 0
         rows = [{"partition": 0, "currentLeaderEpoch": epoch, "leaderEpoch": 0}]
-        ends = connection.ask("OffsetForLeaderEpoch", 4, {"topics": [{"topic": "plums", "partitions": rows}]})
+        ends = connection.ask("OffsetForLeaderEpoch", ends_version, {"topics": [{"topic": "plums", "partitions": rows}]})
         assert ends == {
             "throttleTimeMs": 0,
             "topics": [
@@ -70,9 +74,41 @@ def test_a_consumer_reads_through_the_gateway(upstream: HostileUpstream, gateway
 
 
 def test_versions_that_upstream_has_not_end_the_connection(gateway: ShareGateway) -> None:
-    for key, version in ((PRODUCE, 9), (FETCH, 3), (FETCH, 14), (INIT, 1), (17, 1)):
+    for key, version in ((PRODUCE, 10), (FETCH, 3), (FETCH, 14), (INIT, 1), (17, 1)):
         with Connection(gateway.bootstrap_servers) as connection, pytest.raises(Disconnected):
             connection.exchange(key, version, bytes(64))
+
+
+@pytest.mark.parametrize("version", [3, 8, 9])
+def test_nobody_answers_a_producer_that_waits_for_nothing(upstream: HostileUpstream, gateway: ShareGateway, version: int) -> None:
+    before = len(upstream.requests("Produce"))
+    with Connection(gateway.bootstrap_servers) as connection:
+        connection.send(PRODUCE, version, encode(PRODUCE, version, {**PRODUCED, "acks": 0}))
+        # The next answer is that to the next request.
+        assert connection.ask("Produce", 7, PRODUCED)["responses"][0]["partitionResponses"][0]["errorCode"] == 0
+    assert [one.message["acks"] for one in upstream.requests("Produce")[before:]] == [0, 1]
+
+
+def test_a_client_that_waits_for_long_holds_up_no_other(
+    upstream: HostileUpstream, gateway: ShareGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patience: list[float] = []
+    real = gateway._upstream.connections
+
+    def connections(*, request_timeout: float) -> Any:
+        patience.append(request_timeout)
+        return real(request_timeout=request_timeout)
+
+    monkeypatch.setattr(gateway._upstream, "connections", connections)
+    upstream.faults.silent = of("JoinGroup")
+    with Connection(gateway.bootstrap_servers) as joins, Connection(gateway.bootstrap_servers) as other:
+        joins.send(api_key("JoinGroup"), 6, encode(api_key("JoinGroup"), 6, {"groupId": "g"}))
+        wait_until(lambda: bool(upstream.requests("JoinGroup")), "it is passed on")
+        assert other.ask("Produce", 7, PRODUCED)["responses"][0]["partitionResponses"][0]["errorCode"] == 0
+    upstream.faults.clear()
+    # A member that joins waits for all others, as long as each may take for its records.
+    assert len(patience) == 2
+    assert min(patience) >= 3600
 
 
 @pytest.mark.parametrize(

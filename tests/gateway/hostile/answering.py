@@ -113,7 +113,7 @@ class Broker(NamedTuple):
     def _offset(self, log: PartitionLog, asked: Message, timestamp: int) -> tuple[int, int]:
         if timestamp == _LATEST:
             end = log.last_stable_offset if asked.get("isolationLevel") else log.high_watermark
-            return -1, max(log.start, end - self.faults.watermark_back)
+            return -1, end
         if timestamp == _EARLIEST:
             return -1, log.start
         if timestamp == _OF_MAX_TIMESTAMP:
@@ -197,8 +197,8 @@ class Broker(NamedTuple):
         if (replica := self.faults.preferred.get((topic, number), self.node)) != self.node:
             return {**told, "highWatermark": partition.log.high_watermark, "preferredReadReplica": replica}
         log = partition.log
-        told["highWatermark"] = max(log.start, log.high_watermark - self.faults.watermark_back)
-        told["lastStableOffset"] = min(log.last_stable_offset, told["highWatermark"])
+        told["highWatermark"] = log.high_watermark
+        told["lastStableOffset"] = log.last_stable_offset
         if version >= 5:
             told["logStartOffset"] = log.start
         if (last := want.get("lastFetchedEpoch", -1)) >= 0:

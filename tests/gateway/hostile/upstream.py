@@ -18,7 +18,7 @@ from tests.gateway.hostile.fetching import FetchSessions, fetch, has_enough
 from tests.gateway.hostile.grouping import GROUP_APIS, Groups
 from tests.gateway.wire.codec import Message, api_key, decode, encode, flexible, name_of
 
-_API_VERSIONS = 18
+_API_VERSIONS, _PRODUCE = 18, 0
 _UNSUPPORTED_VERSION = 35
 #: Versions offered unless a test says otherwise: lowest and highest.
 OFFERED: Mapping[str, tuple[int, int]] = {
@@ -178,6 +178,8 @@ class HostileUpstream(Cluster):
                     answer_version = version
                     client_id = request[10 : 10 + max(client, 0)].decode()
                     body = encode(key, version, await self._answer(node, key, version, asked, client_id), response=True)
+                    if key == _PRODUCE and asked["acks"] == 0:
+                        continue
                 elif key == _API_VERSIONS:
                     asked = {}
                     body = encode(key, 0, self._api_versions(0, _UNSUPPORTED_VERSION), response=True)

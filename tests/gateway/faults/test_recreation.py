@@ -103,6 +103,26 @@ def test_without_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sign: str)
             assert gateway._upstream.recreations == 1
 
 
+def test_without_ids_while_the_gateway_was_down(tmp_path: Path) -> None:
+    """The id that it made up and the epochs of leaders are kept over a restart."""
+    with HostileUpstream(2, offered=WITHOUT_IDS) as upstream:
+        books = Books()
+        upstream.create("t")
+        with_epochs(upstream)
+        upstream.append("t", 0, values(0, 20))
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            member.join().drain(20)
+            old = member.topic_id("t")
+        shorter_and_older(upstream)
+        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+            assert member.topic_id("t") == old
+            member.join()
+            drain_again(member, books, 30)
+            new = member.topic_id("t")
+            assert new != old
+            assert settled(books, new) == there(upstream, "t")
+
+
 def test_with_ids_another_id_is_another_topic(tmp_path: Path) -> None:
     with HostileUpstream(2) as upstream:
         books = Books()

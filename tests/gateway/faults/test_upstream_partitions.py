@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from share_state.gateway import ShareGateway
 from tests.gateway.faults.books import Books
 from tests.gateway.faults.member import Member
-from tests.gateway.faults.upstreams import settled, there, values
+from tests.gateway.faults.upstreams import FEW, all_settled, settled, there, values
 from tests.gateway.hostile import HostileUpstream
-from tests.gateway.hostile.upstream import OFFERED, WITHOUT_IDS
 from tests.gateway.patience import wait_until
 from tests.gateway.serving import serving
 from tests.gateway.wire.batches import LENGTH_FROM, headers
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
-#: Fetches of one broker while a member waits twice for 100 ms: one that asks again without a pause sends thousands.
-FEW = 40
 #: Codes that a broker may give for a partition, and codes that nobody has heard of.
 CODES = (-1, 2, 3, 5, 6, 9, 29, 30, 56, 58, 74, 75, 76, 78, 100, 103, 109, 1, 999)
-
-
-@pytest.fixture
-def upstream() -> Iterator[HostileUpstream]:
-    with HostileUpstream(brokers=2) as made:
-        yield made
 
 
 def test_codes_of_partitions(upstream: HostileUpstream, tmp_path: Path) -> None:
@@ -62,24 +55,62 @@ def test_codes_of_partitions(upstream: HostileUpstream, tmp_path: Path) -> None:
         assert set(member.errors) <= {-1}
 
 
-@pytest.mark.parametrize("code", [-1, 56, 70, 106])
+@pytest.mark.parametrize("code", [-1, 56, 70, 71, 106])
 def test_a_fetch_that_fails_as_a_whole_is_not_repeated_without_a_pause(
-    upstream: HostileUpstream, tmp_path: Path, code: int
+    upstream: HostileUpstream, member: Member, books: Books, code: int
 ) -> None:
-    upstream.create("t")
+    upstream.append("t", 0, values(0, 5))
+    member.join().drain(5)
+    upstream.faults.fetch_code = code
+    upstream.append("t", 0, values(5, 5))
+    asked = len(upstream.requests("Fetch"))
+    got = [place for _ in range(3) for place in member.poll()]
+    member.acknowledge(got)
+    assert len(upstream.requests("Fetch")) < asked + FEW
+    upstream.faults.clear()
+    member.drain(10)
+    assert settled(books, member.topic_id("t")) == there(upstream, "t")
+
+
+def test_many_partitions_are_read_in_a_session_which_may_be_lost(upstream: HostileUpstream, tmp_path: Path) -> None:
+    count = 120
+    upstream.create("t", count)
     books = Books()
+    for number in range(count):
+        upstream.move_leader("t", number, to=1)
+        upstream.append("t", number, values(0, 1))
+    some = range(0, count, 7)
     with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.append("t", 0, values(0, 5))
-        member.join().drain(5)
-        upstream.faults.fetch_code = code
-        upstream.append("t", 0, values(5, 5))
-        asked = len(upstream.requests("Fetch"))
-        got = [place for _ in range(3) for place in member.poll()]
-        member.acknowledge(got)
-        assert len(upstream.requests("Fetch")) < asked + FEW
-        upstream.faults.clear()
-        member.drain(10)
-        assert settled(books, member.topic_id("t")) == there(upstream, "t")
+        member.join().drain(count)
+        # The broker begins again, or says that it has lost the session, each time with another code.
+        for turn, code in enumerate((0, None, 70, 71, 106), 1):
+            if code is None:
+                upstream.restart()
+            upstream.faults.fetch_code = code or 0
+            for number in some:
+                upstream.append("t", number, values(turn, 1))
+            for _ in range(2):
+                member.acknowledge(member.poll())
+            upstream.faults.clear()
+            member.drain(count + turn * len(some))
+        assert settled(books, member.topic) == there(upstream, "t")
+    # A session is opened with twenty or more, and after that only what has changed is said.
+    in_session = [one.message["topics"] for one in upstream.requests("Fetch") if one.message["sessionEpoch"] > 0]
+    assert min(sum(len(topic["partitions"]) for topic in topics) for topics in in_session) < 20
+
+
+def test_a_broker_that_throttles_is_left_alone(upstream: HostileUpstream, member: Member) -> None:
+    upstream.append("t", 0, values(0, 5))
+    member.join().drain(5)
+    upstream.faults.throttle_ms = 300
+    asked, began = len(upstream.requests("Fetch")), time.monotonic()
+    for number in range(5, 50):
+        upstream.append("t", 0, values(number, 1))
+        member.acknowledge(member.poll(20))
+    # Each new record would end a Fetch that waits: there is one in the time that the broker wants, and two at the edges.
+    assert len(upstream.requests("Fetch")) - asked <= (time.monotonic() - began) / 0.3 + 2
+    upstream.faults.clear()
+    member.drain(50)
 
 
 def _at(position: int, data: bytes) -> Callable[[bytes], bytes]:
@@ -110,142 +141,54 @@ GARBAGE: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("garbage", GARBAGE.values(), ids=GARBAGE.keys())
-def test_garbage_in_place_of_batches(upstream: HostileUpstream, tmp_path: Path, garbage: Callable[[bytes], bytes]) -> None:
-    upstream.create("t")
-    books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.append("t", 0, values(0, 10))
-        upstream.append("t", 0, values(10, 5))
-        upstream.faults.records = lambda _, records: garbage(records) if records else records
-        member.join()
-        for _ in range(2):
-            assert not member.poll()
-        assert 0 < len(upstream.requests("Fetch")) < FEW
-        upstream.faults.clear()
-        member.drain(15)
-        assert settled(books, member.topic_id("t")) == there(upstream, "t")
+def test_garbage_in_place_of_batches(
+    upstream: HostileUpstream, member: Member, books: Books, garbage: Callable[[bytes], bytes]
+) -> None:
+    upstream.append("t", 0, values(0, 10))
+    upstream.append("t", 0, values(10, 5))
+    upstream.faults.records = lambda _, records: garbage(records) if records else records
+    member.join()
+    for _ in range(2):
+        assert not member.poll()
+    assert 0 < len(upstream.requests("Fetch")) < FEW
+    upstream.faults.clear()
+    member.drain(15)
+    assert settled(books, member.topic_id("t")) == there(upstream, "t")
 
 
-def test_a_wrong_checksum_is_passed_on_as_a_broker_does(upstream: HostileUpstream, tmp_path: Path) -> None:
-    upstream.create("t")
-    books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.faults.records = lambda _, records: _at(17, b"\0\0\0\0")(records) if records else records
-        upstream.append("t", 0, values(0, 3))
-        # Consumers compute it, and release or reject what does not match.
-        member.join().drain(3)
-
-
-@pytest.mark.parametrize("offered", [OFFERED, WITHOUT_IDS], ids=["by id", "by name"])
-def test_leaders_move(tmp_path: Path, offered: Mapping[str, tuple[int, int]]) -> None:
-    with HostileUpstream(2, offered=offered) as upstream:
-        upstream.create("t", 2)
-        first, second = Books(), Books()
-        with (
-            serving(upstream.bootstrap, tmp_path) as gateway,
-            Member(gateway.bootstrap_servers, "a", ["t"], first) as one,
-            Member(gateway.bootstrap_servers, "a", ["t"], first) as two,
-            Member(gateway.bootstrap_servers, "b", ["t"], second) as other,
-        ):
-            for member in (one, two, other):
-                member.join()
-            for turn in range(6):
-                for partition in (0, 1):
-                    upstream.append("t", partition, values(10 * turn, 5))
-                held = one.poll(most=3)
-                # Its connection stays, and so do its records.
-                for partition in (0, 1):
-                    upstream.move_leader("t", partition, to=-1)
-                    upstream.move_leader("t", partition, to=1 + (turn + partition) % 2)
-                    upstream.append("t", partition, values(10 * turn + 5, 5))
-                two.acknowledge(two.poll())
-                one.acknowledge(held)
-                other.acknowledge(other.poll())
-            wait_until(lambda: _all_settled(first, 120, one, two), "every record is settled")
-            other.drain(120)
-            for books in (first, second):
-                assert settled(books, one.topic_id("t")) == there(upstream, "t")
-
-
-def _all_settled(books: Books, count: int, *members: Member) -> bool:
-    for member in members:
-        member.acknowledge(member.poll())
-    return len(books.settled) >= count
-
-
-def test_metadata_of_a_broker_that_is_behind_is_not_believed(upstream: HostileUpstream, tmp_path: Path) -> None:
-    upstream.create("t")
-    books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.append("t", 0, values(0, 5))
-        member.join().drain(5)
-        upstream.move_leader("t", 0, to=2)
-        upstream.append("t", 0, values(5, 5))
-        member.drain(10)
-        # From now on Metadata tells of the leader before; the one that leads is known, and stays.
-        upstream.faults.epochs_back = 1
-        upstream.drop_connections(2)
-        upstream.append("t", 0, values(10, 5))
-        asked = len(upstream.requests("Fetch"))
-        member.drain(15)
-        assert {one.node for one in upstream.requests("Fetch")[asked:]} == {2}
-
-
-def test_the_broker_that_no_longer_leads_says_who_does(upstream: HostileUpstream, tmp_path: Path) -> None:
-    upstream.create("t")
-    books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.append("t", 0, values(0, 5))
-        member.join().drain(5)
-        # Nobody else can tell: Metadata is behind.
-        upstream.faults.epochs_back = 1
-        upstream.move_leader("t", 0, to=2)
-        upstream.append("t", 0, values(5, 5))
-        member.drain(10)
-
-
-def test_a_follower_is_read_when_the_leader_says_so(upstream: HostileUpstream, tmp_path: Path) -> None:
-    upstream.create("t")
-    books = Books()
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        upstream.append("t", 0, values(0, 5))
-        upstream.faults.preferred["t", 0] = 2
-        member.join().drain(5)
-        asked = upstream.requests("Fetch")
-        assert [one.node for one in asked[:2]] == [1, 2]
-        # It is gone: back to the leader, which reads for itself from now on.
-        upstream.faults.preferred.clear()
-        upstream.stop_broker(2)
-        upstream.append("t", 0, values(5, 5))
-        member.drain(10)
-        # One that nobody knows is not looked for without a pause.
-        upstream.faults.preferred["t", 0] = 77
-        upstream.append("t", 0, values(10, 5))
-        before = len(upstream.requests("Fetch"))
-        for _ in range(2):
-            member.acknowledge(member.poll())
-        assert len(upstream.requests("Fetch")) < before + FEW
-        upstream.faults.preferred.clear()
-        member.drain(15)
-
-
-def test_the_log_loses_its_beginning(upstream: HostileUpstream, tmp_path: Path) -> None:
-    upstream.create("t")
-    books = Books()
+@pytest.mark.parametrize("fault", [{"tail_bytes": 30}, {"earlier_batches": 2}], ids=["a cut tail", "earlier batches"])
+def test_what_a_broker_may_do_is_no_fault(
+    upstream: HostileUpstream, gateway: ShareGateway, member: Member, books: Books, fault: dict[str, int]
+) -> None:
+    vars(upstream.faults).update(fault)
     for first in range(0, 50, 10):
         upstream.append("t", 0, values(first, 10))
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        held = member.join().poll(most=5)
-        assert [place.offset for place in held][:5] == [0, 1, 2, 3, 4]
-        # What it holds is gone upstream, and what nobody has had yet too.
-        upstream.change("t", 0, lambda log: log.delete_below(35))
-        member.acknowledge(held)
-        member.drain(len(held) + 15 if len(held) < 35 else 50)
-        offsets = {place.offset for place in books.settled}
-        assert offsets >= set(range(35, 50))
-        upstream.change("t", 0, lambda log: log.delete_below(50))
-        upstream.append("t", 0, values(50, 10))
-        wait_until(lambda: _all_settled(books, len(offsets) + 10, member), "what comes after it is there")
+        member.join().drain(first + 10)
+    assert settled(books, member.topic_id("t")) == there(upstream, "t")
+    assert not gateway.counts.upstream_errors
+
+
+def test_a_wrong_checksum_is_passed_on_as_a_broker_does(upstream: HostileUpstream, member: Member) -> None:
+    upstream.faults.records = lambda _, records: _at(17, b"\0\0\0\0")(records) if records else records
+    upstream.append("t", 0, values(0, 3))
+    # Consumers compute it, and release or reject what does not match.
+    member.join().drain(3)
+
+
+def test_the_log_loses_its_beginning(upstream: HostileUpstream, member: Member, books: Books) -> None:
+    for first in range(0, 50, 10):
+        upstream.append("t", 0, values(first, 10))
+    held = member.join().poll(most=5)
+    assert [place.offset for place in held][:5] == [0, 1, 2, 3, 4]
+    # What it holds is gone upstream, and what nobody has had yet too.
+    upstream.change("t", 0, lambda log: log.delete_below(35))
+    member.acknowledge(held)
+    member.drain(len(held) + 15 if len(held) < 35 else 50)
+    offsets = {place.offset for place in books.settled}
+    assert offsets >= set(range(35, 50))
+    upstream.change("t", 0, lambda log: log.delete_below(50))
+    upstream.append("t", 0, values(50, 10))
+    wait_until(lambda: all_settled(books, len(offsets) + 10, member), "what comes after it is there")
 
 
 def test_holes_and_partitions_that_come(upstream: HostileUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,21 +217,20 @@ def test_holes_and_partitions_that_come(upstream: HostileUpstream, tmp_path: Pat
             assert settled(books, late.topic_id("t")) == there(upstream, "t")
 
 
-def test_an_error_comes_without_records(upstream: HostileUpstream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_comes_without_records(
+    upstream: HostileUpstream, gateway: ShareGateway, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("share_state.gateway.share_fetch._UNAVAILABLE", 0.0)
-    upstream.create("t")
-    books = Books()
     for first in range(0, 20, 5):
         upstream.append("t", 0, values(first, 5))
-    with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
-        held = member.join().poll(20_000, most=5)
-        (reader,) = gateway._readers.all()
-        wait_until(lambda: reader.tail == 20, "everything is read")
-        upstream.faults.codes["t", 0] = -1
-        wait_until(lambda: reader.failing_since is not None, "upstream fails")
-        # A client drops the records of a partition that has an error: what is at hand comes without one.
-        while len(held) < 20:
-            held += member.poll(most=5)
-            assert not member.errors
-        assert not member.poll()
-        assert member.errors == [-1]
+    held = member.join().poll(20_000, most=5)
+    (reader,) = gateway._readers.all()
+    wait_until(lambda: reader.tail == 20, "everything is read")
+    upstream.faults.codes["t", 0] = -1
+    wait_until(lambda: reader.failing_since is not None, "upstream fails")
+    # A client drops the records of a partition that has an error: what is at hand comes without one.
+    while len(held) < 20:
+        held += member.poll(most=5)
+        assert not member.errors
+    assert not member.poll()
+    assert member.errors == [-1]

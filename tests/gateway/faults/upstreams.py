@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from tests.gateway.faults.books import Books
+from tests.gateway.faults.member import Member
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.hostile.faults import Which
 from tests.gateway.wire.batches import records
 from tests.gateway.wire.codec import Message, api_key
 
 FETCH = api_key("Fetch")
+#: Fetches of one broker while a member waits twice for 100 ms: one that asks again without a pause sends thousands.
+FEW = 40
 
 
 def values(first: int, count: int) -> list[bytes | None]:
@@ -41,3 +44,10 @@ def there(upstream: HostileUpstream, name: str) -> dict[tuple[int, int], bytes |
 def settled(books: Books, topic_id: str) -> dict[tuple[int, int], bytes | None]:
     """Records of a topic that a group has settled, by partition and offset."""
     return {(place.partition, place.offset): books.values[place] for place in books.settled if place.topic_id == topic_id}
+
+
+def all_settled(books: Books, count: int, *members: Member) -> bool:
+    """Take what is there; true once so many records are settled."""
+    for member in members:
+        member.acknowledge(member.poll())
+    return len(books.settled) >= count

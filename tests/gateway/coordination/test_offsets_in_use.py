@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from share_state.errors import InvalidRequestError, StoreError
-from share_state.gateway.offsets import Offsets
 from share_state.types import SharePartitionKey
 from tests.gateway.orchard import IDS, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
-from tests.gateway.serving import MEMBER, fetch
+from tests.gateway.serving import MEMBER, Instead, fetch
 from tests.gateway.wire.codec import Message
 
 ACCEPT, RELEASE = 1, 2
-
-
-class Instead:
-    """A store of which some calls do something else."""
-
-    def __init__(self, store: Any, **calls: Callable[..., Any]) -> None:
-        self._store = store
-        self._calls = calls
-
-    def __getattr__(self, name: str) -> Any:
-        return self._calls.get(name) or getattr(self._store, name)
 
 
 def broken(*_: object, **__: object) -> Any:
@@ -217,34 +202,6 @@ def test_states_that_cannot_be_deleted_stay(trees: Orchard, monkeypatch: pytest.
     assert again[0]["errorMessage"] == "There is no offset information to delete."
 
 
-def test_a_topic_that_loses_its_state_meanwhile_has_none_to_delete() -> None:
-    begun = (0, {"b": [4], "a": None, "c": [1, 2]}, 5)
-    finished: list[tuple[str, list[str]]] = []
-    deleted: list[SharePartitionKey] = []
-
-    def finish(group: str, ids: list[str], *, wall_ms: int) -> int:
-        assert wall_ms > 0
-        finished.append((group, ids))
-        return 6
-
-    async def durable(ticket: int) -> None:
-        assert ticket in {5, 6}
-
-    async def delete_states(keys: list[SharePartitionKey]) -> dict[tuple[str, str], int]:
-        deleted.extend(keys)
-        return {("g", "b"): 15}
-
-    store = SimpleNamespace(begin_delete_offsets=lambda *_, **__: begun, finish_delete_offsets=finish)
-    groups = cast("Any", SimpleNamespace(store=store, durable=durable, delete_states=delete_states))
-    nobody = cast("Any", None)
-    errors: dict[str, int] = {}
-    offsets = Offsets(groups, nobody, nobody, nobody, nobody, net=nobody)
-    assert asyncio.run(offsets._delete("g", {"A": "a", "B": "b", "C": "c"}, errors)) == 0
-    assert errors == {"A": 3, "B": 15, "C": 0}
-    assert deleted == [("g", "b", 4), ("g", "c", 1), ("g", "c", 2)]
-    assert finished == [("g", ["c"])]
-
-
 def test_a_store_that_fails_is_no_coordinator(
     trees: Orchard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -258,6 +215,28 @@ def test_a_store_that_fails_is_no_coordinator(
     assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
         "offsets were not altered: the disk is full: group='failing'",
         "offsets were not deleted: the disk is full: group='failing'",
+    ]
+
+
+def test_what_is_not_durable_was_not_done(
+    trees: Orchard, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    groups = trees.gateway._groups
+    assert trees.join("durable", [PEARS])["errorCode"] == 0
+    monkeypatch.setattr(groups, "store", Instead(groups.store, is_durable=lambda _ticket: False, wait=broken))
+    nothing = {"errorMessage": None, "memberId": None, "memberEpoch": 0, "heartbeatIntervalMs": 0, "assignment": None}
+    assert trees.beat("durable", -1) == {"errorCode": 15, **nothing}
+    was_failing = groups.is_failing
+    (row,) = trees.ask("DeleteGroups", 2, {"groupsNames": ["durable"]})["results"]
+    assert (row["groupId"], row["errorCode"]) == ("durable", 15)
+    monkeypatch.undo()
+    assert trees.join("durable", [PEARS])["errorCode"] == 0
+    assert was_failing
+    assert not groups.is_failing
+    told = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert [text.split(": group=")[0] for text in told] == [
+        "a heartbeat is not durable: the disk is full",
+        "groups were not deleted: the disk is full",
     ]
 
 

@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -115,26 +114,5 @@ def test_a_write_that_is_refused_is_no_log_that_fails(outcome: Exception | None,
             pump.add(one)
             await pump.close()
             assert pump.is_failing == is_failing
-
-    asyncio.run(test())
-
-
-def test_a_start_offset_that_is_kept_alone_waits_since_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Store:
-        def write_states(self, requests: Iterable[object]) -> list[None]:
-            return [None for _ in requests]
-
-    # The clock stands still long after its beginning.
-    monkeypatch.setattr("share_state.gateway.writes.time", SimpleNamespace(monotonic=lambda: 5_000.0))
-
-    async def test() -> None:
-        counts, one = Counts(), served(0)
-        one.is_ready = True
-        with ThreadPoolExecutor(1) as executor:
-            pump = WritePump(cast("ss.StateStore", Store()), executor, lambda *_: None, counts)
-            kept = await pump.keep_start(one)
-        assert kept is not None
-        assert kept.start_offset == one.engine.start_offset
-        assert (sum(counts.queue_times.buckets), counts.queue_times.total) == (1, 0.0)
 
     asyncio.run(test())

@@ -266,13 +266,3 @@ def test_clients_have_their_turn_between_share_partitions(monkeypatch: pytest.Mo
     assert found["share_partitions"] == [(("active",), count), (("loading",), 0)]
     # And one after each group.
     assert turns == [0] * (stretches + 4)
-
-
-def test_everything_begins_at_nothing() -> None:
-    for counts in (Counts(), Counts()):
-        assert [counts.malformed, counts.expired_fetches, counts.upstream_bytes, counts.back_reads, counts.truncations] == [0] * 5
-        for found in (counts.request_times[78], counts.acquire_times["g"], counts.load_times):
-            assert (sum(found.buckets), found.total) == (0, 0.0)
-            found.observe(1.0)
-        assert counts.request_times[78].total == 1.0
-        assert [counts.fetched["t"], counts.request_errors[78, 42], counts.hidden["x"]] == [0, 0, 0]

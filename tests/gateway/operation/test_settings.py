@@ -26,6 +26,28 @@ def test_settings_that_nobody_gives(tmp_path: Path) -> None:
     assert made.access.allows("User:anybody", None, None, "anything")  # type: ignore[arg-type]
 
 
+def test_limits_that_nobody_sets() -> None:
+    assert Limits() == Limits(
+        frame=8_388_608,
+        other_frame=1_048_576,
+        elements=25_000,
+        relayed_frame=104_857_600,
+        queued=67_108_864,
+        work=8_388_608,
+        answers=268_435_456,
+        answer=16_777_216,
+        subscription=65_536,
+        slice=0.005,
+        connections=4000,
+        address_connections=2000,
+        principal_connections=2000,
+        idle=600.0,
+        frame_time=30.0,
+        answer_time=60.0,
+        login_time=20.0,
+    )
+
+
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -62,8 +62,6 @@ class Faults:
     earlier_batches: int = 0
     #: Change of the batches of a Fetch, by the name of their topic.
     records: Callable[[str, bytes], bytes] = unspoilt
-    #: High watermarks and log ends are told lower by so much.
-    watermark_back: int = 0
     #: Metadata names leaders of so many epochs ago, with their epochs.
     epochs_back: int = 0
     #: Brokers that a Fetch is sent away to, by topic and partition, with nothing else in the answer (KIP-392).

@@ -11,7 +11,7 @@ from tests.gateway.wire.codec import Message
 _SESSION_NOT_FOUND, _WRONG_EPOCH = 70, 71
 _NO_SESSION, _CLOSING, _OPENING = -1, -1, 0
 _LAST_EPOCH = 2_147_483_647
-_BY_ID, _WITH_SESSIONS, _WITH_ABORTED = 13, 7, 4
+_BY_ID, _WITH_SESSIONS = 13, 7
 
 #: Name or id of a topic, and a partition.
 Place = tuple[str, int]

@@ -5,17 +5,14 @@ from __future__ import annotations
 import gc
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
 
 from tests.gateway.hostile import Faults, HostileUpstream
 from tests.gateway.hostile.faults import of
 from tests.gateway.hostile.upstream import WITHOUT_IDS
-from tests.gateway.patience import wait_until
 from tests.gateway.wire import CodecError, Connection, Disconnected
 from tests.gateway.wire.batches import headers, whole_bytes
 from tests.gateway.wire.codec import Message
@@ -53,61 +50,6 @@ def only(answer: Message) -> Message:
 
 def spans(partition: Message) -> list[tuple[int, int]]:
     return [(header.base_offset, header.last_offset) for header in headers(partition["records"])]
-
-
-def consumed(upstream: HostileUpstream, topic: str, count: int, meanwhile: Callable[[int], None] = lambda _: None) -> list[str]:
-    """Values that a plain consumer reads; ``meanwhile`` is told how many there are so far."""
-    consumer = Consumer({
-        "bootstrap.servers": upstream.bootstrap, "group.id": "plain", "enable.auto.commit": False, "log_level": 0,
-        "topic.metadata.refresh.interval.ms": 500, "check.crcs": True, "fetch.wait.max.ms": 50,
-    })  # fmt: skip
-    consumer.assign([TopicPartition(topic, 0, 0)])
-    found: list[str] = []
-
-    def all_there() -> bool:
-        message = consumer.poll(0.05)
-        if message is not None and message.error() is None:
-            found.append((message.value() or b"").decode())
-            meanwhile(len(found))
-        return len(found) >= count
-
-    try:
-        wait_until(all_there, f"{count} records of {topic}")
-    finally:
-        consumer.close()
-    return found
-
-
-def test_a_consumer_reads_what_a_producer_wrote_while_the_leader_moves() -> None:
-    with HostileUpstream(brokers=2) as upstream:
-        upstream.create("t")
-        producer = Producer({"bootstrap.servers": upstream.bootstrap, "batch.num.messages": 10, "log_level": 0})
-        for number in range(300):
-            producer.produce("t", b"%d" % number, partition=0)
-        assert producer.flush(30) == 0
-
-        def move(count: int) -> None:
-            if count in {100, 200}:
-                upstream.move_leader("t", 0, to=2 if count == 100 else 1)
-                upstream.append("t", 0, values(50, 300 if count == 100 else 350))
-
-        assert consumed(upstream, "t", 400, move) == [str(number) for number in range(400)]
-        assert {asked.node for asked in upstream.requests("Fetch")} == {1, 2}
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [{"tail_bytes": 30}, {"earlier_batches": 2}, {"dripped": of("Metadata"), "drip_seconds": 0.0}, {"watermark_back": 0}],
-    ids=["cut tail", "earlier batches", "dripping", "none"],
-)
-def test_what_a_cluster_may_do_a_consumer_survives(fault: dict[str, Any]) -> None:
-    with HostileUpstream() as upstream:
-        upstream.create("t")
-        for start in range(0, 100, 10):
-            upstream.append("t", 0, values(10, start))
-        for name, value in fault.items():
-            setattr(upstream.faults, name, value)
-        assert consumed(upstream, "t", 100) == [str(number) for number in range(100)]
 
 
 def test_batches_are_cut_off_and_begin_too_early() -> None:
@@ -148,14 +90,11 @@ def test_epochs_and_leaders() -> None:
         assert first.ask("Metadata", 9, {"topics": [{"name": "t"}]})["topics"][0]["partitions"][0]["errorCode"] == 5
 
 
-def test_truncation_retention_compaction_and_a_watermark_that_goes_back() -> None:
+def test_truncation_retention_and_compaction() -> None:
     with HostileUpstream() as upstream, connect(upstream) as connection:
         upstream.create("t")
         for start in range(0, 50, 10):
             upstream.append("t", 0, values(10, start))
-        upstream.faults.watermark_back = 20
-        assert only(fetch(connection, "t", 0))["highWatermark"] == 30
-        upstream.faults.clear()
         upstream.change("t", 0, lambda log: log.remove(10))
         assert spans(only(fetch(connection, "t", 10)))[0] == (20, 29)
         upstream.change("t", 0, lambda log: log.delete_below(25))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from share_state.errors import (
-    ConfigError,
     FencedLeaderEpochError,
     FencedStateEpochError,
     InvalidRequestError,
     UnknownPartitionError,
 )
 from share_state.kafka import (
-    AsyncKafkaPersister,
     BadAnswerError,
     BrokerTooOldError,
     BrokerUnreachableError,
@@ -26,10 +23,8 @@ from share_state.kafka import (
     KafkaPersisterError,
     NotAuthorizedError,
     RefusedError,
-    RetryPolicy,
     UnknownTopicError,
 )
-from share_state.kafka.client.peers import Address, parse_bootstrap
 from share_state.kafka.shown_key import shown_key
 from tests.kafka.scripted import (
     FIND,
@@ -62,14 +57,6 @@ CODES = [
     (124, FencedByStateEpochError, False),
     (999, KafkaPersisterError, False),
 ]
-
-
-@pytest.mark.parametrize("drawn", [0.0, 0.5, 1.0])
-def test_waits_double_from_one_second_to_thirty_with_jitter(drawn: float) -> None:
-    waits = [RetryPolicy().wait_after(attempt, drawn) for attempt in range(1, 9)]
-    factor = 0.8 + 0.4 * drawn
-    assert waits == pytest.approx([min(factor * 2**n, 30) for n in range(8)])
-    assert RetryPolicy().wait_after(10**9, drawn) == 30
 
 
 @pytest.mark.parametrize(("code", "kind", "again"), CODES, ids=[str(code) for code, _, _ in CODES])
@@ -301,25 +288,3 @@ def test_an_answer_that_leaves_out_what_was_asked() -> None:
             assert raised.value.attempts == 1
 
     run(test)
-
-
-def test_options_that_cannot_be_meant() -> None:
-    for name, value in [("attempts", 0), ("initial_seconds", -1.0), ("maximum_seconds", float("nan")), ("jitter", 1.5)]:
-        with pytest.raises(ConfigError) as refused:
-            RetryPolicy(**{name: value})  # type: ignore[arg-type]
-        assert refused.value.field == name
-    options: dict[str, Any]
-    for options in ({"connect_timeout": 0}, {"request_timeout": float("nan")}, {"client_id": "x" * 40_000}):
-        with pytest.raises(ConfigError) as refused:
-            AsyncKafkaPersister("a:1", **options)
-        assert [refused.value.field] == list(options)
-
-
-def test_an_address_that_is_none() -> None:
-    assert parse_bootstrap("a:1, [::1]:2") == [Address("a", 1), Address("::1", 2)]
-    assert parse_bootstrap(["b:9092"]) == [Address("b", 9092)]
-    for wrong in ("", "host", "host:", ":1", "host:0", "host:65536", "host:-1", "host:1,", "host:\u0661"):
-        with pytest.raises(ConfigError):
-            parse_bootstrap(wrong)
-    with pytest.raises(ConfigError):
-        parse_bootstrap([])

@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 FACTS = REPOSITORY / "tests" / "data" / "conformance" / "share_consumer_e2e.json.gz"
 #: Records a partition before the gateway is killed, and after it was started again.
 RECORDS, LATER = 300, 60
+NO_ID = "00000000-0000-0000-0000-000000000000"
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,10 @@ def test_members_settle_every_record_while_the_gateway_is_killed(kind: str, tmp_
         records = stack.enter_context(running(kind, tmp_path / "upstream")).bootstrap
         gateway = stack.enter_context(GatewayProcess(tmp_path / "gateway", records, kraft.SHARE_SETTINGS))
         create_topic(records, "jobs", 2)
+        with Connection(records) as connection:
+            (told,) = connection.ask("Metadata", 11, {"topics": [{"name": "jobs"}]}, complete=False)["topics"]
+        # The oldest gives topics no ids.
+        assert (told["topicId"] == NO_ID) == (kind == "2.8")
         configure_group(gateway.bootstrap, "workers", **{"share.auto.offset.reset": "earliest"})
         produced = {("jobs", partition, offset) for partition in (0, 1) for offset in range(RECORDS + LATER)}
         for partition in (0, 1):

@@ -1,21 +1,25 @@
-"""Two real brokers answer the same, and a gateway as a real broker; and what a proxy changes in an answer is found."""
+"""A gateway answers as a real broker, also values that no client means; and what a proxy changes in an answer is found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from tests.gateway.differential import values
 from tests.gateway.differential.duel import Duel
 from tests.gateway.differential.known import KNOWN
 from tests.gateway.differential.match import match, score
+from tests.gateway.differential.topics import produce_batch
 from tests.gateway.differential.view import View
 from tests.gateway.process import GatewayProcess
+from tests.gateway.records import create_topic
 from tests.gateway.tools.compare import Side
 from tests.gateway.upstreams import kraft
-from tests.gateway.wire import api_key
+from tests.gateway.wire import Connection, api_key
+from tests.gateway.wire.batches import batch
 from tests.gateway.wire.codec import Message
 from tests.gateway.wire.mutator import Mutator
 from tests.kafka.broker import Broker
@@ -23,9 +27,8 @@ from tests.seeds import seed
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 
-COMPARED = 1500
-#: Answers to compare of a gateway, and the least number of them for each request.
-COMPARED_OF_A_GATEWAY = 2000
+#: Answers to compare, and the least number of them for each request.
+COMPARED = 2000
 AT_LEAST = {
     "ShareFetch": 500,
     "ShareAcknowledge": 300,
@@ -59,42 +62,38 @@ HELD = (
 )
 
 
+class Pair(NamedTuple):
+    """A broker with share groups, and a gateway over one without. Odd values come last: both keep other states of them."""
+
+    model: Broker
+    gateway: GatewayProcess
+
+    def views(self, gateway: str | None = None) -> tuple[View, View]:
+        """Both as clients see them; the gateway perhaps through a proxy."""
+        other = self.gateway.bootstrap
+        return View("real", Side.broker(self.model.bootstrap)), View("gateway", Side(gateway or other, other))
+
+
 @pytest.fixture(scope="module")
-def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Broker]]:
-    with ExitStack() as stack:
-        rooms = [tmp_path_factory.mktemp(name) for name in ("one", "other")]
-        yield [stack.enter_context(kraft.with_share_groups(room, kraft.PATIENT)) for room in rooms]
-
-
-def test_two_brokers_answer_the_same(brokers: list[Broker], tell: Callable[[str], None]) -> None:
-    one, other = brokers
-    duel = Duel(View("real", Side.broker(one.bootstrap)), View("other", Side.broker(other.bootstrap)))
-    match(duel, 1, COMPARED)
-    tell(f"differential: {duel.requests} requests, {duel.compared} answers compared")
-    assert not duel.differences, score(duel)
-    assert duel.compared >= COMPARED
-    # Of every kind of answer there was one at least.
-    asked = {name for name, _ in duel.codes}
-    assert {"ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat", "ShareGroupDescribe", "DescribeShareGroupOffsets"} <= asked
-    assert {0, 42, 100, 121, 122, 123} <= {code for _, code in duel.codes}
-
-
-def test_a_gateway_answers_as_a_broker(tmp_path_factory: pytest.TempPathFactory, tell: Callable[[str], None]) -> None:
-    drawn = seed(1000)
-    tell(f"differential of the gateway: seed {drawn}")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     with ExitStack() as stack:
         upstream = stack.enter_context(kraft.without_share_groups(tmp_path_factory.mktemp("upstream")))
         settings = {**kraft.SHARE_SETTINGS, **kraft.PATIENT}
         gateway = stack.enter_context(GatewayProcess(tmp_path_factory.mktemp("gateway"), upstream.bootstrap, settings, "--relay"))
-        # A model of its own: other tests have left groups in theirs, which a list shows.
-        model = stack.enter_context(kraft.with_share_groups(tmp_path_factory.mktemp("model"), kraft.PATIENT))
-        duel = Duel(View("real", Side.broker(model.bootstrap)), View("gateway", Side.broker(gateway.bootstrap)), KNOWN)
-        match(duel, drawn, COMPARED_OF_A_GATEWAY)
+        yield Pair(stack.enter_context(kraft.with_share_groups(tmp_path_factory.mktemp("model"), kraft.PATIENT)), gateway)
+
+
+def test_a_gateway_answers_as_a_broker(pair: Pair, tell: Callable[[str], None]) -> None:
+    drawn = seed(1000)
+    tell(f"differential of the gateway: seed {drawn}")
+    duel = Duel(*pair.views(), KNOWN)
+    match(duel, drawn, COMPARED)
     tell(f"differential of the gateway: {duel.requests} requests, {duel.compared} answers compared: {dict(duel.apis)}")
     assert not duel.differences, score(duel)
-    assert duel.compared >= COMPARED_OF_A_GATEWAY
+    assert duel.compared >= COMPARED
     assert {name: duel.apis[name] for name, least in AT_LEAST.items() if duel.apis[name] < least} == {}
     assert [what for what in HELD if not duel.contents[what]] == []
+    assert {0, 42, 100, 121, 122, 123} <= {code for _, code in duel.codes}
 
 
 def in_partitions(change: Callable[[Message], bool]) -> Callable[[int, int, Message], Message | None]:
@@ -161,10 +160,9 @@ def more_lag(key: int, version: int, answer: Message) -> Message | None:
     ],
     ids=["delivery count", "range", "records", "acknowledgement", "heartbeat", "lag"],
 )
-def test_what_is_changed_is_found(brokers: list[Broker], name: str, change: Any, request: pytest.FixtureRequest) -> None:
-    one, other = brokers
-    with Mutator(other.bootstrap, api_key(name), change) as proxy:
-        duel = Duel(View("real", Side.broker(one.bootstrap)), View("other", Side(proxy.bootstrap, other.bootstrap)))
+def test_what_is_changed_is_found(pair: Pair, name: str, change: Any, request: pytest.FixtureRequest) -> None:
+    with Mutator(pair.gateway.bootstrap, api_key(name), change) as proxy:
+        duel = Duel(*pair.views(proxy.bootstrap), KNOWN)
         # Seeds of its own: the topics of the last run are still there. Not every thousand answers have what is changed.
         seed = 100 + request.node.callspec.indices["name"] + 10 * request.node.callspec.indices["change"]
         for more in range(4):
@@ -173,4 +171,21 @@ def test_what_is_changed_is_found(brokers: list[Broker], name: str, change: Any,
                 break
     assert proxy.changed
     assert duel.differences
-    assert all(name in difference.label for difference in duel.differences)
+    assert all(name in difference.label for difference in duel.differences), score(duel)
+
+
+def test_values_that_no_client_means_are_answered_as_by_a_broker(pair: Pair) -> None:
+    topic, records = "values", 100
+    views = pair.views()
+    for view in views:
+        create_topic(view.side.upstream, topic, 2, configs={"retention.ms": "-1"})
+        with Connection(view.side.upstream) as connection:
+            for at in range(0, 2000, records):
+                produce_batch(connection, topic, 0, batch([b"x"] * records, timestamp=1_700_000_000_000 + at))
+    duel = Duel(*views, (*KNOWN, *values.KNOWN, *values.OWN))
+    values.try_all(duel, topic, "group")
+    for view in views:
+        view.close_all()
+    assert "Traceback" not in pair.gateway.log()
+    assert not duel.differences, score(duel)
+    assert duel.compared > 2500

@@ -221,3 +221,19 @@ def test_a_bootstrap_server_is_a_host_and_a_port(bootstrap: str) -> None:
     with pytest.raises(ss.ConfigError) as refused:
         KafkaPersister(bootstrap)
     assert (refused.value.field, refused.value.value) == ("bootstrap", bootstrap)
+
+
+def test_a_share_partition_shows_its_window_and_its_reader() -> None:
+    share_partition = ss.SharePartition(*KEY)
+    share_partition.initialize(ss.ReadStateResult(0, 0, []))
+    assert share_partition.window_len == 0
+    share_partition.acquire("alice", [(0, 9)], max_records=10, now_ms=0)
+    # What ended inside counts.
+    share_partition.acknowledge("alice", 4, 9, now_ms=0)
+    assert share_partition.window_len == 10
+    assert not share_partition.release_fetch_lock(1)
+    assert share_partition.acquire_fetch_lock(1)
+    assert not share_partition.acquire_fetch_lock(2)
+    assert not share_partition.release_fetch_lock(2)
+    assert share_partition.release_fetch_lock(1)
+    assert share_partition.acquire_fetch_lock(2)

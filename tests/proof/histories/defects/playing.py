@@ -17,8 +17,12 @@ from tests.proof.histories.system import Server
 GATEWAY: Final = "gateway"
 SCENARIOS: Final[Mapping[str, Scenario]] = {one.defect: one for one in sorted((*gaps.SCENARIOS, *answers.SCENARIOS))}
 
-#: Nothing runs out by itself, and a write takes a while: long enough to meet it with a fetch.
-_SETTINGS: Final = {**kraft.PATIENT, "share.coordinator.append.linger.ms": "300"}
+#: Nothing runs out by itself where a group does not say so, and a write takes a while: long enough to meet it with a fetch.
+_SETTINGS: Final = {
+    **kraft.PATIENT,
+    "group.share.min.record.lock.duration.ms": "1000",
+    "share.coordinator.append.linger.ms": "300",
+}
 
 
 @contextmanager

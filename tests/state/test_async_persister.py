@@ -81,15 +81,12 @@ async def turns(count: int = 10) -> None:
         await asyncio.sleep(0)
 
 
-def test_both_homes_are_async_persisters(tmp_path: Path) -> None:
-    async def test() -> None:
-        kafka = AsyncKafkaPersister("127.0.0.1:1")
-        async with kafka, AsyncStateStore(ss.open(tmp_path / "state")) as states:
-            found = are_async_persisters(kafka, states)
-            assert all(isinstance(one, AsyncPersister) for one in found)
-            assert not isinstance(object(), AsyncPersister)
-
-    asyncio.run(test())
+async def test_both_homes_are_async_persisters(tmp_path: Path) -> None:
+    kafka = AsyncKafkaPersister("127.0.0.1:1")
+    async with kafka, AsyncStateStore(ss.open(tmp_path / "state")) as states:
+        found = are_async_persisters(kafka, states)
+        assert all(isinstance(one, AsyncPersister) for one in found)
+        assert not isinstance(object(), AsyncPersister)
 
 
 async def in_a_store(test: Callable[[AsyncPersister], Coroutine[Any, Any, None]], path: Path) -> None:
@@ -146,116 +143,97 @@ def test_many_share_partitions_are_led_and_drained_at_once(home: Any, tmp_path: 
     asyncio.run(home(test, tmp_path))
 
 
-def test_drains_of_many_share_partitions_share_their_syncs(tmp_path: Path) -> None:
+async def test_drains_of_many_share_partitions_share_their_syncs(tmp_path: Path) -> None:
     keys = [KEY._replace(partition=number) for number in range(64)]
-
-    async def test() -> None:
-        store = ss.open(tmp_path / "state")
-        async with AsyncStateStore(store) as states:
-            await asyncio.gather(*(states.reset_state(key, 1, 0) for key in keys))
-            led = await asyncio.gather(*(lead_async(states, key, leader_epoch=1) for key in keys))
-            for share_partition in led:
-                acknowledged(share_partition, *range(5))
-            before = store.counters()
-            await asyncio.gather(*(drain_writes_async(one, states, now_ms=1) for one in led))
-            after = store.counters()
-            # One write after the other for each share partition; those of all of them together.
-            assert (after["writes"] - before["writes"], after["fsyncs"] - before["fsyncs"]) == (320, 5)
-
-    asyncio.run(test())
+    store = ss.open(tmp_path / "state")
+    async with AsyncStateStore(store) as states:
+        await asyncio.gather(*(states.reset_state(key, 1, 0) for key in keys))
+        led = await asyncio.gather(*(lead_async(states, key, leader_epoch=1) for key in keys))
+        for share_partition in led:
+            acknowledged(share_partition, *range(5))
+        before = store.counters()
+        await asyncio.gather(*(drain_writes_async(one, states, now_ms=1) for one in led))
+        after = store.counters()
+        # One write after the other for each share partition; those of all of them together.
+        assert (after["writes"] - before["writes"], after["fsyncs"] - before["fsyncs"]) == (320, 5)
 
 
-def test_a_state_that_cannot_be_read_leads_nothing() -> None:
-    async def test() -> None:
-        persister = Scripted()
-        with pytest.raises(InvalidRequestError):
-            await lead_async(persister, KEY._replace(group="nobody"), leader_epoch=1)
-        await persister.read_state(KEY, 7)
-        with pytest.raises(FencedLeaderEpochError):
-            await lead_async(persister, KEY, leader_epoch=1)
-
-    asyncio.run(test())
+async def test_a_state_that_cannot_be_read_leads_nothing() -> None:
+    persister = Scripted()
+    with pytest.raises(InvalidRequestError):
+        await lead_async(persister, KEY._replace(group="nobody"), leader_epoch=1)
+    await persister.read_state(KEY, 7)
+    with pytest.raises(FencedLeaderEpochError):
+        await lead_async(persister, KEY, leader_epoch=1)
 
 
-def test_a_cancelled_drain_leaves_no_write_without_its_answer() -> None:
-    async def test() -> None:
-        persister = Scripted()
-        share_partition = await lead_async(persister, KEY, leader_epoch=1)
-        acknowledged(share_partition, 0, 1)
-        draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
-        await turns()
-        draining.cancel()
-        await asyncio.wait([draining])
-        assert draining.cancelled()
-        # The first is on its way, the second has not been taken.
-        assert (persister.begun, share_partition.writes_under_way, share_partition.start_offset) == (1, 2, 0)
-        persister.let_go.set()
-        await turns()
-        assert (persister.begun, share_partition.writes_under_way, share_partition.start_offset) == (1, 1, 1)
-        assert await drain_writes_async(share_partition, persister, now_ms=2) == {1: 0}
-        assert (share_partition.start_offset, held(share_partition)) == (2, [(2, 9, False)])
-        assert persister.memory.read_summary(KEY).delivery_complete_count == 2
-
-    asyncio.run(test())
+async def test_a_cancelled_drain_leaves_no_write_without_its_answer() -> None:
+    persister = Scripted()
+    share_partition = await lead_async(persister, KEY, leader_epoch=1)
+    acknowledged(share_partition, 0, 1)
+    draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
+    await turns()
+    draining.cancel()
+    await asyncio.wait([draining])
+    assert draining.cancelled()
+    # The first is on its way, the second has not been taken.
+    assert (persister.begun, share_partition.writes_under_way, share_partition.start_offset) == (1, 2, 0)
+    persister.let_go.set()
+    await turns()
+    assert (persister.begun, share_partition.writes_under_way, share_partition.start_offset) == (1, 1, 1)
+    assert await drain_writes_async(share_partition, persister, now_ms=2) == {1: 0}
+    assert (share_partition.start_offset, held(share_partition)) == (2, [(2, 9, False)])
+    assert persister.memory.read_summary(KEY).delivery_complete_count == 2
 
 
 @pytest.mark.parametrize("pause", range(8))
-def test_a_drain_that_is_cancelled_as_its_answer_comes_tells_it_once(pause: int) -> None:
-    async def test() -> None:
-        persister = Scripted()
-        share_partition = await lead_async(persister, KEY, leader_epoch=1)
-        acknowledged(share_partition, 0)
-        draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
-        await turns()
-        persister.let_go.set()
-        await turns(pause)
-        is_late = draining.done()
-        draining.cancel()
-        await turns()
-        # The first is too early for the answer and the last too late to cancel anything.
-        assert is_late == {0: False, 7: True}.get(pause, is_late)
-        assert draining.cancelled() != is_late
-        assert (share_partition.writes_under_way, share_partition.start_offset) == (0, 1)
-        assert (share_partition.counters()["writes"], share_partition.counters()["writes_refused"]) == (1, 0)
-
-    asyncio.run(test())
+async def test_a_drain_that_is_cancelled_as_its_answer_comes_tells_it_once(pause: int) -> None:
+    persister = Scripted()
+    share_partition = await lead_async(persister, KEY, leader_epoch=1)
+    acknowledged(share_partition, 0)
+    draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
+    await turns()
+    persister.let_go.set()
+    await turns(pause)
+    is_late = draining.done()
+    draining.cancel()
+    await turns()
+    # The first is too early for the answer and the last too late to cancel anything.
+    assert is_late == {0: False, 7: True}.get(pause, is_late)
+    assert draining.cancelled() != is_late
+    assert (share_partition.writes_under_way, share_partition.start_offset) == (0, 1)
+    assert (share_partition.counters()["writes"], share_partition.counters()["writes_refused"]) == (1, 0)
 
 
-def test_a_drain_that_is_cancelled_before_it_begins_takes_nothing() -> None:
-    async def test() -> None:
-        persister = Scripted()
-        share_partition = await lead_async(persister, KEY, leader_epoch=1)
-        acknowledged(share_partition, 0)
-        draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
+async def test_a_drain_that_is_cancelled_before_it_begins_takes_nothing() -> None:
+    persister = Scripted()
+    share_partition = await lead_async(persister, KEY, leader_epoch=1)
+    acknowledged(share_partition, 0)
+    draining = asyncio.create_task(drain_writes_async(share_partition, persister, now_ms=1))
+    draining.cancel()
+    await asyncio.wait([draining])
+    persister.let_go.set()
+    assert await drain_writes_async(share_partition, persister, now_ms=2) == {0: 0}
+
+
+async def test_writes_keep_their_order_through_a_drain_that_was_cancelled(tmp_path: Path) -> None:
+    store = HeldStore(ss.open(tmp_path / "state"))
+    async with AsyncStateStore(store) as states:
+        await states.reset_state(KEY, 1, 0)
+        share_partition = await lead_async(states, KEY, leader_epoch=1)
+        acknowledged(share_partition, 0, 1, 2)
+        draining = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=1))
+        await store.entered()
         draining.cancel()
         await asyncio.wait([draining])
-        persister.let_go.set()
-        assert await drain_writes_async(share_partition, persister, now_ms=2) == {0: 0}
-
-    asyncio.run(test())
-
-
-def test_writes_keep_their_order_through_a_drain_that_was_cancelled(tmp_path: Path) -> None:
-    async def test() -> None:
-        store = HeldStore(ss.open(tmp_path / "state"))
-        async with AsyncStateStore(store) as states:
-            await states.reset_state(KEY, 1, 0)
-            share_partition = await lead_async(states, KEY, leader_epoch=1)
-            acknowledged(share_partition, 0, 1, 2)
-            draining = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=1))
-            await store.entered()
-            draining.cancel()
-            await asyncio.wait([draining])
-            following = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=2))
-            await turns()
-            # It waits for the one that is on the disk.
-            assert store.rounds == [1]
-            store.let_go(3)
-            assert await following == {1: 0, 2: 0}
-            assert (share_partition.writes_under_way, share_partition.start_offset) == (0, 3)
-            assert (await states.read_summary(KEY)).delivery_complete_count == 3
-
-    asyncio.run(test())
+        following = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=2))
+        await turns()
+        # It waits for the one that is on the disk.
+        assert store.rounds == [1]
+        store.let_go(3)
+        assert await following == {1: 0, 2: 0}
+        assert (share_partition.writes_under_way, share_partition.start_offset) == (0, 3)
+        assert (await states.read_summary(KEY)).delivery_complete_count == 3
 
 
 def test_a_loop_that_ends_tells_what_it_cancels(caplog: pytest.LogCaptureFixture) -> None:
@@ -283,21 +261,18 @@ class StrangeError(Exception):
 
 
 @pytest.mark.parametrize("fault", [StrangeError("no"), asyncio.CancelledError("no"), OSError("no")])
-def test_an_error_that_is_no_answer_is_told_and_raised(fault: BaseException) -> None:
-    async def test() -> None:
-        persister = Scripted()
-        persister.let_go.set()
-        persister.fault = fault
-        share_partition = await lead_async(persister, KEY, leader_epoch=1)
-        acknowledged(share_partition, 0, 1)
-        with pytest.raises(type(fault)):
-            await drain_writes_async(share_partition, persister, now_ms=1)
-        assert (persister.begun, share_partition.writes_under_way) == (1, 1)
-        assert held(share_partition) == [(0, 0, False), (1, 1, True), (2, 9, False)]
-        persister.fault = None
-        assert await drain_writes_async(share_partition, persister, now_ms=1) == {1: 0}
-
-    asyncio.run(test())
+async def test_an_error_that_is_no_answer_is_told_and_raised(fault: BaseException) -> None:
+    persister = Scripted()
+    persister.let_go.set()
+    persister.fault = fault
+    share_partition = await lead_async(persister, KEY, leader_epoch=1)
+    acknowledged(share_partition, 0, 1)
+    with pytest.raises(type(fault)):
+        await drain_writes_async(share_partition, persister, now_ms=1)
+    assert (persister.begun, share_partition.writes_under_way) == (1, 1)
+    assert held(share_partition) == [(0, 0, False), (1, 1, True), (2, 9, False)]
+    persister.fault = None
+    assert await drain_writes_async(share_partition, persister, now_ms=1) == {1: 0}
 
 
 @pytest.mark.parametrize("fault", [StrangeError("no"), KeyboardInterrupt()])
@@ -319,42 +294,36 @@ def test_so_it_is_without_a_loop(fault: BaseException, monkeypatch: pytest.Monke
     assert drain_writes(share_partition, memory, now_ms=1) == {1: 0}
 
 
-def test_a_persister_of_the_other_kind_is_refused(tmp_path: Path) -> None:
-    async def test() -> None:
-        with ss.open(tmp_path / "state") as store:
-            store.reset_state(KEY, 1, 0)
-            async with AsyncKafkaPersister("127.0.0.1:1") as kafka:
-                share_partition = lead(store, KEY, leader_epoch=1)
-                acknowledged(share_partition, 0)
-                with pytest.raises(TypeError, match=r"is asynchronous: use share_state\.async_persister"):
-                    lead(cast("Persister", kafka), KEY, leader_epoch=1)
-                with pytest.raises(TypeError, match="is asynchronous"):
-                    drain_writes(share_partition, cast("Persister", kafka), now_ms=1)
-                # Not confirmed, as it was never made.
-                assert share_partition.writes_under_way == 1
-            with pytest.raises(TypeError, match=r"not asynchronous: use share_state\.persister, or AsyncStateStore"):
-                await lead_async(cast("AsyncPersister", store), KEY, leader_epoch=7)
-            with pytest.raises(TypeError, match="not asynchronous"):
-                await drain_writes_async(share_partition, cast("AsyncPersister", store), now_ms=1)
-            with pytest.raises(TypeError, match="not asynchronous"):
-                await initialize_if_absent_async(cast("AsyncPersister", store), KEY._replace(partition=1), 1, 0)
-            # It was asked nothing.
+async def test_a_persister_of_the_other_kind_is_refused(tmp_path: Path) -> None:
+    with ss.open(tmp_path / "state") as store:
+        store.reset_state(KEY, 1, 0)
+        async with AsyncKafkaPersister("127.0.0.1:1") as kafka:
+            share_partition = lead(store, KEY, leader_epoch=1)
+            acknowledged(share_partition, 0)
+            with pytest.raises(TypeError, match=r"is asynchronous: use share_state\.async_persister"):
+                lead(cast("Persister", kafka), KEY, leader_epoch=1)
+            with pytest.raises(TypeError, match="is asynchronous"):
+                drain_writes(share_partition, cast("Persister", kafka), now_ms=1)
+            # Not confirmed, as it was never made.
             assert share_partition.writes_under_way == 1
-            assert [(state["partition"], state["leader_epoch"], state["start_offset"]) for state in store.states()] == [(0, 1, 0)]
+        with pytest.raises(TypeError, match=r"not asynchronous: use share_state\.persister, or AsyncStateStore"):
+            await lead_async(cast("AsyncPersister", store), KEY, leader_epoch=7)
+        with pytest.raises(TypeError, match="not asynchronous"):
+            await drain_writes_async(share_partition, cast("AsyncPersister", store), now_ms=1)
+        with pytest.raises(TypeError, match="not asynchronous"):
+            await initialize_if_absent_async(cast("AsyncPersister", store), KEY._replace(partition=1), 1, 0)
+        # It was asked nothing.
+        assert share_partition.writes_under_way == 1
+        assert [(state["partition"], state["leader_epoch"], state["start_offset"]) for state in store.states()] == [(0, 1, 0)]
 
-    asyncio.run(test())
 
-
-def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with AsyncStateStore(ss.open(tmp_path / "state")) as states:
-            assert await initialize_if_absent_async(states, KEY, 1, 0)
-            share_partition = await lead_async(states, KEY, leader_epoch=1)
-            # The start offset goes with the write that follows its move.
-            for offset in (0, 1):
-                acknowledged(share_partition, offset)
-                await drain_writes_async(share_partition, states, now_ms=1)
-            assert not await initialize_if_absent_async(states, KEY, 1, 0)
-            assert (await states.read_summary(KEY)).start_offset == 1
-
-    asyncio.run(test())
+async def test_a_state_is_made_only_where_there_is_none(tmp_path: Path) -> None:
+    async with AsyncStateStore(ss.open(tmp_path / "state")) as states:
+        assert await initialize_if_absent_async(states, KEY, 1, 0)
+        share_partition = await lead_async(states, KEY, leader_epoch=1)
+        # The start offset goes with the write that follows its move.
+        for offset in (0, 1):
+            acknowledged(share_partition, offset)
+            await drain_writes_async(share_partition, states, now_ms=1)
+        assert not await initialize_if_absent_async(states, KEY, 1, 0)
+        assert (await states.read_summary(KEY)).start_offset == 1

@@ -120,7 +120,7 @@ def test_on_a_loop_in_every_order(refused: frozenset[int]) -> None:
     assert asyncio.run(every()) == 27 * 16 * 4
 
 
-def test_a_cancelled_drain_takes_no_answer_with_it() -> None:
+async def test_a_cancelled_drain_takes_no_answer_with_it() -> None:
     async def test(turns: tuple[int, ...], pause: int) -> None:
         slow = Slow(turns)
         share_partition = led(slow)
@@ -134,34 +134,28 @@ def test_a_cancelled_drain_takes_no_answer_with_it() -> None:
         assert has_answer(await drain_writes_async(share_partition, persister, now_ms=120), tokens[0], 0)  # type: ignore[arg-type] # by __getattr__
         assert sorted(slow.begun) == [0, 1, 2]
 
-    async def every() -> None:
-        for turns, pause in product(TURNS, range(10)):
-            await test(turns, pause)
-
-    asyncio.run(every())
+    for turns, pause in product(TURNS, range(10)):
+        await test(turns, pause)
 
 
-def test_over_a_store_that_fails_and_is_closed(tmp_path: Path) -> None:
-    async def test() -> None:
-        store = HeldStore(ss.open(tmp_path / "state"))
-        async with AsyncStateStore(store) as states:
-            await states.reset_state(KEY, 1, 0)
-            share_partition = led(_only_read(await states.read_state(KEY, 1)))
-            tokens = [accepted(share_partition, member) for member in ("alice", "bob")]
-            first = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=120))
-            assert await store.entered() == 1
-            second = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=120))
-            store.fault = ss.StoreError("the disk is gone")
-            store.let_go(3)
-            for drain in (first, second):
-                answers = await drain
-                assert [answers[token] for token in tokens] == [-1, -1]
-        late = [share_partition.acknowledge("alice", 1, 1, now_ms=121)]
-        answers = await drain_writes_async(share_partition, states, now_ms=121)
-        # The store is closed (NOT_COORDINATOR), which a member sees as COORDINATOR_NOT_AVAILABLE.
-        assert has_answer(answers, late[0] or 0, COORDINATOR_NOT_AVAILABLE)
-
-    asyncio.run(test())
+async def test_over_a_store_that_fails_and_is_closed(tmp_path: Path) -> None:
+    store = HeldStore(ss.open(tmp_path / "state"))
+    async with AsyncStateStore(store) as states:
+        await states.reset_state(KEY, 1, 0)
+        share_partition = led(_only_read(await states.read_state(KEY, 1)))
+        tokens = [accepted(share_partition, member) for member in ("alice", "bob")]
+        first = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=120))
+        assert await store.entered() == 1
+        second = asyncio.create_task(drain_writes_async(share_partition, states, now_ms=120))
+        store.fault = ss.StoreError("the disk is gone")
+        store.let_go(3)
+        for drain in (first, second):
+            answers = await drain
+            assert [answers[token] for token in tokens] == [-1, -1]
+    late = [share_partition.acknowledge("alice", 1, 1, now_ms=121)]
+    answers = await drain_writes_async(share_partition, states, now_ms=121)
+    # The store is closed (NOT_COORDINATOR), which a member sees as COORDINATOR_NOT_AVAILABLE.
+    assert has_answer(answers, late[0] or 0, COORDINATOR_NOT_AVAILABLE)
 
 
 def _only_read(read: ss.ReadStateResult) -> MemoryPersister:

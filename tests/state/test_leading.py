@@ -147,30 +147,27 @@ def test_an_argument_that_cannot_be_fences_nobody(tmp_path: Path) -> None:
         assert store.read_summary(KEYS[0]).leader_epoch == 0
 
 
-def test_an_awaited_store_gives_the_leader_epoch_after_the_last_one(tmp_path: Path) -> None:
-    async def test() -> None:
-        async with AsyncStateStore(ss.open(tmp_path / "state")) as store:
-            with pytest.raises(InvalidRequestError):
-                await store.lead(KEYS[0])
-            for key in KEYS[:2]:
-                await store.reset_state(key, 1, -1)
-            with pytest.raises(ArgumentValueError, match="latest is None"):
-                await store.lead(KEYS[0])
-            first = await store.lead(KEYS[0], latest=10)
-            assert (first.leader_epoch, first.start_offset, first.status) == (2, 10, "ACTIVE")
-            await store.read_state(KEYS[0], 7)
-            config = ss.GroupConfig(auto_offset_reset="earliest")
-            second = await store.lead(KEYS[0], config=config, earliest=3)
-            assert (second.leader_epoch, second.start_offset) == (8, 3)
-            with pytest.raises(FencedLeaderEpochError):
-                await store.read_state(KEYS[0], 7)
-            # At once: nobody gets the epoch of another, and one that fails leaves the others.
-            asked = [*[KEYS[0]] * 5, NOBODY, KEYS[1]]
-            given = await asyncio.gather(*(store.lead(key, latest=5) for key in asked), return_exceptions=True)
-            epochs = [one.leader_epoch for one in given if isinstance(one, ss.SharePartition)]
-            assert (sorted(epochs[:5]), epochs[5:]) == ([9, 10, 11, 12, 13], [1])
-            assert isinstance(given[5], InvalidRequestError)
-        with pytest.raises(StoreError):
+async def test_an_awaited_store_gives_the_leader_epoch_after_the_last_one(tmp_path: Path) -> None:
+    async with AsyncStateStore(ss.open(tmp_path / "state")) as store:
+        with pytest.raises(InvalidRequestError):
             await store.lead(KEYS[0])
-
-    asyncio.run(test())
+        for key in KEYS[:2]:
+            await store.reset_state(key, 1, -1)
+        with pytest.raises(ArgumentValueError, match="latest is None"):
+            await store.lead(KEYS[0])
+        first = await store.lead(KEYS[0], latest=10)
+        assert (first.leader_epoch, first.start_offset, first.status) == (2, 10, "ACTIVE")
+        await store.read_state(KEYS[0], 7)
+        config = ss.GroupConfig(auto_offset_reset="earliest")
+        second = await store.lead(KEYS[0], config=config, earliest=3)
+        assert (second.leader_epoch, second.start_offset) == (8, 3)
+        with pytest.raises(FencedLeaderEpochError):
+            await store.read_state(KEYS[0], 7)
+        # At once: nobody gets the epoch of another, and one that fails leaves the others.
+        asked = [*[KEYS[0]] * 5, NOBODY, KEYS[1]]
+        given = await asyncio.gather(*(store.lead(key, latest=5) for key in asked), return_exceptions=True)
+        epochs = [one.leader_epoch for one in given if isinstance(one, ss.SharePartition)]
+        assert (sorted(epochs[:5]), epochs[5:]) == ([9, 10, 11, 12, 13], [1])
+        assert isinstance(given[5], InvalidRequestError)
+    with pytest.raises(StoreError):
+        await store.lead(KEYS[0])

@@ -84,16 +84,13 @@ def promised(token: str) -> Awaitable[str]:
 
 
 @pytest.mark.parametrize("validator", [name_of, later, promised])
-def test_a_token_lets_its_bearer_in(validator: Callable[[str], str | Awaitable[str]]) -> None:
-    async def test() -> None:
-        for acting_for in ("", "alice"):
-            login = Login(None, validator)
-            assert login.mechanisms == ["OAUTHBEARER"]
-            assert login.handshake({"mechanism": "OAUTHBEARER"}) == {"errorCode": 0, "mechanisms": ["OAUTHBEARER"]}
-            assert await login.authenticate({"authBytes": bearer("alice", acting_for)}) == answer(0, b"")
-            assert (login.name, login.over, login.failed, login.wrong) == ("alice", True, False, "")
-
-    asyncio.run(test())
+async def test_a_token_lets_its_bearer_in(validator: Callable[[str], str | Awaitable[str]]) -> None:
+    for acting_for in ("", "alice"):
+        login = Login(None, validator)
+        assert login.mechanisms == ["OAUTHBEARER"]
+        assert login.handshake({"mechanism": "OAUTHBEARER"}) == {"errorCode": 0, "mechanisms": ["OAUTHBEARER"]}
+        assert await login.authenticate({"authBytes": bearer("alice", acting_for)}) == answer(0, b"")
+        assert (login.name, login.over, login.failed, login.wrong) == ("alice", True, False, "")
 
 
 @pytest.mark.parametrize(

@@ -50,27 +50,23 @@ def test_a_scram_that_brokers_do_not_have_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_scram_takes_two_messages_of_each_side(name: str) -> None:
+async def test_scram_takes_two_messages_of_each_side(name: str) -> None:
     mechanism = scramp.ScramMechanism(name)
     keys = mechanism.make_auth_info("secret", iteration_count=4096)
-
-    async def test() -> None:
-        server = mechanism.make_server({"alice": keys}.__getitem__)
-        conversation = Scram("alice", "secret", name).start()
-        first = await conversation.first()
-        assert first.startswith(b"n,,n=alice,r=")
-        server.set_client_first(first.decode())
-        final = await conversation.answer(server.get_server_first().encode())
-        assert final is not None
-        with pytest.raises(UnconvincedError) as early:
-            conversation.check_ended()
-        assert str(early.value) == "the broker accepted the login before it proved that it knows the password"
-        # It raises where the password is another.
-        server.set_client_final(final.decode())
-        assert await conversation.answer(server.get_server_final().encode()) is None
+    server = mechanism.make_server({"alice": keys}.__getitem__)
+    conversation = Scram("alice", "secret", name).start()
+    first = await conversation.first()
+    assert first.startswith(b"n,,n=alice,r=")
+    server.set_client_first(first.decode())
+    final = await conversation.answer(server.get_server_first().encode())
+    assert final is not None
+    with pytest.raises(UnconvincedError) as early:
         conversation.check_ended()
-
-    asyncio.run(test())
+    assert str(early.value) == "the broker accepted the login before it proved that it knows the password"
+    # It raises where the password is another.
+    server.set_client_final(final.decode())
+    assert await conversation.answer(server.get_server_final().encode()) is None
+    conversation.check_ended()
 
 
 class _Client:
@@ -114,18 +110,15 @@ def conversation(monkeypatch: pytest.MonkeyPatch) -> Any:
     return Scram("alice", "secret").start()
 
 
-def test_the_package_is_given_what_it_needs(conversation: Any) -> None:
-    async def test() -> None:
-        assert await conversation.first() == b"first of (['SCRAM-SHA-512'], 'alice', 'secret')"
-        assert await conversation.answer(b"s1") == b"final after [('first', 's1')]"
-        assert await conversation.answer("sé".encode()) is None
-        conversation.check_ended()
-        assert conversation._client.heard == [("first", "s1"), ("final", "sé")]
-        # All that comes later is a final message.
-        assert await conversation.answer(b"s3") is None
-        assert conversation._client.heard[2:] == [("final", "s3")]
-
-    asyncio.run(test())
+async def test_the_package_is_given_what_it_needs(conversation: Any) -> None:
+    assert await conversation.first() == b"first of (['SCRAM-SHA-512'], 'alice', 'secret')"
+    assert await conversation.answer(b"s1") == b"final after [('first', 's1')]"
+    assert await conversation.answer("sé".encode()) is None
+    conversation.check_ended()
+    assert conversation._client.heard == [("first", "s1"), ("final", "sé")]
+    # All that comes later is a final message.
+    assert await conversation.answer(b"s3") is None
+    assert conversation._client.heard[2:] == [("final", "s3")]
 
 
 @pytest.mark.parametrize("before", [[], [b"s1"]])
@@ -136,15 +129,14 @@ def test_the_package_is_given_what_it_needs(conversation: Any) -> None:
         (b"s\xff", "'utf-8' codec can't decode byte 0xff in position 1: invalid start byte"),
     ],
 )
-def test_a_message_that_the_package_does_not_take_is_told(conversation: Any, before: list[bytes], said: bytes, why: str) -> None:
-    async def test() -> None:
-        for message in before:
-            await conversation.answer(message)
-        with pytest.raises(UnconvincedError) as wrong:
-            await conversation.answer(said)
-        assert str(wrong.value) == why
-
-    asyncio.run(test())
+async def test_a_message_that_the_package_does_not_take_is_told(
+    conversation: Any, before: list[bytes], said: bytes, why: str
+) -> None:
+    for message in before:
+        await conversation.answer(message)
+    with pytest.raises(UnconvincedError) as wrong:
+        await conversation.answer(said)
+    assert str(wrong.value) == why
 
 
 def test_without_the_package_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,16 +165,13 @@ def test_a_token_may_come_in_three_ways(token: Any) -> None:
     asyncio.run(test())
 
 
-def test_a_token_that_is_refused_is_acknowledged_once() -> None:
-    async def test() -> None:
-        conversation = OAuthBearer(given).start()
-        await conversation.first()
-        assert [await conversation.answer(said) for said in (b"", b"{\xff}", b"more")] == [None, b"\x01", None]
-        with pytest.raises(UnconvincedError) as refused:
-            conversation.check_ended()
-        assert str(refused.value) == "{\ufffd}"
-
-    asyncio.run(test())
+async def test_a_token_that_is_refused_is_acknowledged_once() -> None:
+    conversation = OAuthBearer(given).start()
+    await conversation.first()
+    assert [await conversation.answer(said) for said in (b"", b"{\xff}", b"more")] == [None, b"\x01", None]
+    with pytest.raises(UnconvincedError) as refused:
+        conversation.check_ended()
+    assert str(refused.value) == "{\ufffd}"
 
 
 @pytest.mark.parametrize("token", ["\x01", "a\x01b"])

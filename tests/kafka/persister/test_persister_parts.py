@@ -134,45 +134,39 @@ class Topics:
 
 
 @pytest.mark.parametrize(("retriable", "kind"), [(True, BrokerUnreachableError), (False, BadAnswerError)])
-def test_ids_of_topics_are_given_or_why_there_are_none(retriable: bool, kind: type[KafkaPersisterError]) -> None:
-    async def test() -> None:
-        lost = LostError("host:1", "hung up", code=7, sent=True, retriable=retriable)
-        made = client()
-        made._cluster = topics = cast("Any", Topics({"t": "id"}, lost))
-        assert (made.requests, await made.topic_ids(["t", "u"])) == (7, {"t": "id"})
-        with pytest.raises(KafkaPersisterError) as raised:
-            await made.topic_ids(["t"])
-        error = raised.value
-        assert (type(error), str(error), error.kafka_code, error.node) == (kind, "host:1: hung up", 7, "host:1")
-        assert error.__cause__ is lost
-        assert topics.asked == [["t", "u"], ["t"]]
-        await made.close()
-        assert repr(made) == "'a:1, b:2', closed, requests=7"
-        with pytest.raises(PersisterClosedError):
-            await made.topic_ids(["t"])
-        assert len(topics.asked) == 2
-
-    asyncio.run(test())
+async def test_ids_of_topics_are_given_or_why_there_are_none(retriable: bool, kind: type[KafkaPersisterError]) -> None:
+    lost = LostError("host:1", "hung up", code=7, sent=True, retriable=retriable)
+    made = client()
+    made._cluster = topics = cast("Any", Topics({"t": "id"}, lost))
+    assert (made.requests, await made.topic_ids(["t", "u"])) == (7, {"t": "id"})
+    with pytest.raises(KafkaPersisterError) as raised:
+        await made.topic_ids(["t"])
+    error = raised.value
+    assert (type(error), str(error), error.kafka_code, error.node) == (kind, "host:1: hung up", 7, "host:1")
+    assert error.__cause__ is lost
+    assert topics.asked == [["t", "u"], ["t"]]
+    await made.close()
+    assert repr(made) == "'a:1, b:2', closed, requests=7"
+    with pytest.raises(PersisterClosedError):
+        await made.topic_ids(["t"])
+    assert len(topics.asked) == 2
 
 
-def test_a_client_ends_its_calls_first_and_its_connections_last() -> None:
-    async def test() -> None:
-        made = client()
-        made._cluster = topics = cast("Any", Topics())
+async def test_a_client_ends_its_calls_first_and_its_connections_last() -> None:
+    made = client()
+    made._cluster = topics = cast("Any", Topics())
 
-        class Part:
-            def __init__(self, name: str) -> None:
-                self.name = name
+    class Part:
+        def __init__(self, name: str) -> None:
+            self.name = name
 
-            async def close(self) -> None:
-                topics.ends.append(f"{self.name}, {made!r}")
+        async def close(self) -> None:
+            topics.ends.append(f"{self.name}, {made!r}")
 
-        made.calls, made._message_bytes = cast("Any", Part("calls")), cast("Any", Part("size"))
-        await made.close()
-        shown = "'a:1, b:2', closed, requests=7"
-        assert topics.ends == [f"calls, {shown}", f"size, {shown}", "cluster"]
-
-    asyncio.run(test())
+    made.calls, made._message_bytes = cast("Any", Part("calls")), cast("Any", Part("size"))
+    await made.close()
+    shown = "'a:1, b:2', closed, requests=7"
+    assert topics.ends == [f"calls, {shown}", f"size, {shown}", "cluster"]
 
 
 # The size of a record.
@@ -196,20 +190,17 @@ def asking(*answers: Any) -> tuple[MessageBytes, Topics, TestClock]:
     return size, topics, clock
 
 
-def test_the_size_of_a_record_is_asked_for_again_after_ten_minutes() -> None:
-    async def test() -> None:
-        size, topics, clock = asking("1000", "2000")
-        await asyncio.gather(*(soon(size.ask()) for _ in range(3)))
-        assert topics.asked == [("__share_group_state", "max.message.bytes")]
-        assert (size.limit, size.due, [timer.delay for timer in clock.timers]) == (1000, False, [600.0])
-        clock.expire(600.0)
-        assert (size.limit, size.due) == (1000, True)
-        await soon(size.ask())
-        assert (size.limit, size.due, len(topics.asked)) == (2000, False, 2)
-        await soon(size.close())
-        assert [timer.cancelled for timer in clock.timers] == [True, True]
-
-    asyncio.run(test())
+async def test_the_size_of_a_record_is_asked_for_again_after_ten_minutes() -> None:
+    size, topics, clock = asking("1000", "2000")
+    await asyncio.gather(*(soon(size.ask()) for _ in range(3)))
+    assert topics.asked == [("__share_group_state", "max.message.bytes")]
+    assert (size.limit, size.due, [timer.delay for timer in clock.timers]) == (1000, False, [600.0])
+    clock.expire(600.0)
+    assert (size.limit, size.due) == (1000, True)
+    await soon(size.ask())
+    assert (size.limit, size.due, len(topics.asked)) == (2000, False, 2)
+    await soon(size.close())
+    assert [timer.cancelled for timer in clock.timers] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -247,16 +238,13 @@ def test_a_broker_that_cannot_say_it_has_no_limit(caplog: pytest.LogCaptureFixtu
     assert caplog.records == []
 
 
-def test_asking_ends_with_the_persister() -> None:
-    async def test() -> None:
-        size, topics, clock = asking()
-        waiting = asyncio.create_task(size.ask())
-        for _ in range(5):
-            await asyncio.sleep(0)
-        await size.close()
-        # Its own end is waited for, and raises nothing.
-        assert topics.ends == ["asked"]
-        await asyncio.gather(waiting, return_exceptions=True)
-        assert (waiting.cancelled(), clock.timers) == (True, [])
-
-    asyncio.run(test())
+async def test_asking_ends_with_the_persister() -> None:
+    size, topics, clock = asking()
+    waiting = asyncio.create_task(size.ask())
+    for _ in range(5):
+        await asyncio.sleep(0)
+    await size.close()
+    # Its own end is waited for, and raises nothing.
+    assert topics.ends == ["asked"]
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert (waiting.cancelled(), clock.timers) == (True, [])

@@ -172,15 +172,12 @@ def test_a_stranger_is_not_answered_otherwise(api_key: int, version: int) -> Non
     ("said", "expected", "left"),
     [((GOOD,), True, b"\0\0\0\4rest"), ((WRONG,), False, b"\0\0\0\4rest"), ((), False, b"")],
 )
-def test_who_is_let_in_is_who_has_logged_in(said: tuple[bytes, ...], expected: bool, left: bytes) -> None:
-    async def test() -> None:
-        writer = Writer()
-        reader = received(handshake(), *map(authenticate, said), *([b"rest"] if said else []))
-        let_in = await server(USERS)._let_in(Login(Users(USERS)), reader, cast("Any", writer), HERE)
-        assert let_in is expected
-        assert len(writer.sent) == 1 + len(said)
-        assert writer.drained == list(range(1, 2 + len(said)))
-        # The bytes after a login are not read as a part of it.
-        assert await reader.read() == left
-
-    asyncio.run(test())
+async def test_who_is_let_in_is_who_has_logged_in(said: tuple[bytes, ...], expected: bool, left: bytes) -> None:
+    writer = Writer()
+    reader = received(handshake(), *map(authenticate, said), *([b"rest"] if said else []))
+    let_in = await server(USERS)._let_in(Login(Users(USERS)), reader, cast("Any", writer), HERE)
+    assert let_in is expected
+    assert len(writer.sent) == 1 + len(said)
+    assert writer.drained == list(range(1, 2 + len(said)))
+    # The bytes after a login are not read as a part of it.
+    assert await reader.read() == left

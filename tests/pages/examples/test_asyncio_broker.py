@@ -88,30 +88,26 @@ def test_it_ends_half_way_and_the_next_start_goes_on(
     assert len(missing) <= (PARTITIONS * example.BATCH if happens is cancel else 0)
 
 
-def test_a_share_partition_that_cannot_be_led_is_told_to_all_and_tried_again(tmp_path: Path) -> None:
+async def test_a_share_partition_that_cannot_be_led_is_told_to_all_and_tried_again(tmp_path: Path) -> None:
     key = ss.SharePartitionKey("workers", example.TOPIC, 0)
-
-    async def test() -> None:
-        async with (
-            AsyncStateStore(ss.open(tmp_path / "state")) as states,
-            example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=10) as broker,
-        ):
-            await states.reset_state(key, 1, 0)
-            await states.read_state(key, 5)
-            told = await asyncio.gather(broker.serve(key), broker.serve(key), return_exceptions=True)
-            assert [type(error) for error in told] == [FencedLeaderEpochError] * 2
-            await states.delete_state(key)
-            served = await asyncio.gather(broker.serve(key), broker.serve(key))
-            assert served[0] is served[1]
-            assert served[0].engine.start_offset == 0
-            waiting = asyncio.create_task(served[0].fetch("alice", 10))
-            assert await waiting == [(0, 9, 1)]
-            waiting = asyncio.create_task(served[0].fetch("bob", 10))
-            await asyncio.sleep(0)
-            broker.stop()
-            assert await waiting == []
-
-    asyncio.run(test())
+    async with (
+        AsyncStateStore(ss.open(tmp_path / "state")) as states,
+        example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=10) as broker,
+    ):
+        await states.reset_state(key, 1, 0)
+        await states.read_state(key, 5)
+        told = await asyncio.gather(broker.serve(key), broker.serve(key), return_exceptions=True)
+        assert [type(error) for error in told] == [FencedLeaderEpochError] * 2
+        await states.delete_state(key)
+        served = await asyncio.gather(broker.serve(key), broker.serve(key))
+        assert served[0] is served[1]
+        assert served[0].engine.start_offset == 0
+        waiting = asyncio.create_task(served[0].fetch("alice", 10))
+        assert await waiting == [(0, 9, 1)]
+        waiting = asyncio.create_task(served[0].fetch("bob", 10))
+        await asyncio.sleep(0)
+        broker.stop()
+        assert await waiting == []
 
 
 def aborted_batch(first: int, last: int) -> ss.FetchedBatch:
@@ -174,66 +170,54 @@ def test_it_ends_whatever_stands_at_the_head(
         asyncio.run(test(first))
 
 
-def test_it_ends_when_the_topic_is_compacted_under_what_was_released(tmp_path: Path) -> None:
+async def test_it_ends_when_the_topic_is_compacted_under_what_was_released(tmp_path: Path) -> None:
     key = ss.SharePartitionKey("workers", example.TOPIC, 0)
+    async with (
+        AsyncStateStore(ss.open(tmp_path / "state")) as states,
+        example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=20) as broker,
+        asyncio.timeout(60),
+    ):
+        served = await broker.serve(key)
+        first = await served.fetch("bob", 10)
+        assert await served.acknowledge("alice", await served.fetch("alice", 10)) == 0
+        served.engine.release("bob", now_ms=ss.LockTime.now())
+        await served.acknowledge("alice", [])
+        served.read = lambda offset: [(10, 19)] if offset < 20 else []  # type: ignore[method-assign] # of this object alone
+        assert first == [(0, 9, 1)]
+        assert await served.fetch("alice", 10) == []
+        # Nothing was written for what is gone, so the start offset has not moved.
+        assert (served.engine.start_offset, served.engine.settled_to(20)) == (0, True)
 
-    async def test() -> None:
+
+async def test_a_member_of_a_fenced_leader_ends(tmp_path: Path) -> None:
+    key = ss.SharePartitionKey("workers", example.TOPIC, 0)
+    async with (
+        AsyncStateStore(ss.open(tmp_path / "state")) as states,
+        example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=20) as broker,
+        asyncio.timeout(60),
+    ):
+        served = await broker.serve(key)
+        taken = [await served.fetch(member, 10) for member in ("alice", "bob")]
+        waiting = asyncio.create_task(served.fetch("carol", 10))
+        await asyncio.sleep(0)
+        await states.read_state(key, 2)
+        assert await served.acknowledge("alice", taken[0]) == 6
+        assert await waiting == []
+
+
+async def test_it_stands_on_a_cluster_as_well() -> None:
+    key = ss.SharePartitionKey("workers", example.TOPIC, 0)
+    async with ShareCoordinatorServer(MemoryPersister()) as coordinator:
+        host, port = await coordinator.start()
+        config, journal = ss.GroupConfig(record_lock_duration_ms=200), Journal()
         async with (
-            AsyncStateStore(ss.open(tmp_path / "state")) as states,
-            example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=20) as broker,
-            asyncio.timeout(60),
+            AsyncKafkaPersister(f"{host}:{port}") as kafka,
+            example.Broker(kafka, leader_epoch=1, config=config, log_end=30) as broker,
+            asyncio.TaskGroup() as members,
         ):
-            served = await broker.serve(key)
-            first = await served.fetch("bob", 10)
-            assert await served.acknowledge("alice", await served.fetch("alice", 10)) == 0
-            served.engine.release("bob", now_ms=ss.LockTime.now())
-            await served.acknowledge("alice", [])
-            served.read = lambda offset: [(10, 19)] if offset < 20 else []  # type: ignore[method-assign] # of this object alone
-            assert first == [(0, 9, 1)]
-            assert await served.fetch("alice", 10) == []
-            # Nothing was written for what is gone, so the start offset has not moved.
-            assert (served.engine.start_offset, served.engine.settled_to(20)) == (0, True)
-
-    asyncio.run(test())
-
-
-def test_a_member_of_a_fenced_leader_ends(tmp_path: Path) -> None:
-    key = ss.SharePartitionKey("workers", example.TOPIC, 0)
-
-    async def test() -> None:
-        async with (
-            AsyncStateStore(ss.open(tmp_path / "state")) as states,
-            example.Broker(states, leader_epoch=1, config=ss.GroupConfig(), log_end=20) as broker,
-            asyncio.timeout(60),
-        ):
-            served = await broker.serve(key)
-            taken = [await served.fetch(member, 10) for member in ("alice", "bob")]
-            waiting = asyncio.create_task(served.fetch("carol", 10))
-            await asyncio.sleep(0)
-            await states.read_state(key, 2)
-            assert await served.acknowledge("alice", taken[0]) == 6
-            assert await waiting == []
-
-    asyncio.run(test())
-
-
-def test_it_stands_on_a_cluster_as_well() -> None:
-    key = ss.SharePartitionKey("workers", example.TOPIC, 0)
-
-    async def test() -> None:
-        async with ShareCoordinatorServer(MemoryPersister()) as coordinator:
-            host, port = await coordinator.start()
-            config, journal = ss.GroupConfig(record_lock_duration_ms=200), Journal()
-            async with (
-                AsyncKafkaPersister(f"{host}:{port}") as kafka,
-                example.Broker(kafka, leader_epoch=1, config=config, log_end=30) as broker,
-                asyncio.TaskGroup() as members,
-            ):
-                for member in ("bob", "alice"):
-                    members.create_task(example.work(broker, key, member, journal.told))
-            assert {offset for _, offset, _ in journal.accepted} == set(range(30))
-
-    asyncio.run(test())
+            for member in ("bob", "alice"):
+                members.create_task(example.work(broker, key, member, journal.told))
+        assert {offset for _, offset, _ in journal.accepted} == set(range(30))
 
 
 def test_the_page_shows_the_example() -> None:

@@ -73,36 +73,30 @@ def test_what_cannot_be_taken_is_refused_before_anything_is_done(tmp_path: Path)
         store.reset_states([(KEYS[0], 1, 0)])
 
 
-def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
-    async def test() -> None:
-        with ss.open(tmp_path / "state") as store:
-            syncs = Syncs(store)
-            async with ShareCoordinatorServer(store) as coordinator:
-                host, port = await coordinator.start()
-                async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
-                    await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS))
-                    assert syncs() == 1
-                    await asyncio.gather(*(kafka.write_state(key, write(10)) for key in KEYS))
-                    assert syncs() == 2
-                    await asyncio.gather(*(kafka.read_state(key, 2) for key in KEYS))
-                    assert syncs() == 3
-                    await asyncio.gather(*(kafka.delete_state(key) for key in KEYS))
-                    assert syncs() == 4
-            assert store.counters()["records"] == 161
-
-    asyncio.run(test())
-
-
-def test_a_store_that_fails_is_told_for_each(tmp_path: Path) -> None:
-    async def test() -> None:
-        store = ss.open(tmp_path / "state")
+async def test_a_request_of_many_share_partitions_is_one_sync(tmp_path: Path) -> None:
+    with ss.open(tmp_path / "state") as store:
+        syncs = Syncs(store)
         async with ShareCoordinatorServer(store) as coordinator:
             host, port = await coordinator.start()
-            async with AsyncKafkaPersister(f"{host}:{port}", retry=RetryPolicy(attempts=1)) as kafka:
-                store.close()
-                told = await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS), return_exceptions=True)
-        # The code that a closed store has.
-        assert {getattr(error, "kafka_code", None) for error in told} == {16}
-        assert len(told) == 40
+            async with AsyncKafkaPersister(f"{host}:{port}") as kafka:
+                await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS))
+                assert syncs() == 1
+                await asyncio.gather(*(kafka.write_state(key, write(10)) for key in KEYS))
+                assert syncs() == 2
+                await asyncio.gather(*(kafka.read_state(key, 2) for key in KEYS))
+                assert syncs() == 3
+                await asyncio.gather(*(kafka.delete_state(key) for key in KEYS))
+                assert syncs() == 4
+        assert store.counters()["records"] == 161
 
-    asyncio.run(test())
+
+async def test_a_store_that_fails_is_told_for_each(tmp_path: Path) -> None:
+    store = ss.open(tmp_path / "state")
+    async with ShareCoordinatorServer(store) as coordinator:
+        host, port = await coordinator.start()
+        async with AsyncKafkaPersister(f"{host}:{port}", retry=RetryPolicy(attempts=1)) as kafka:
+            store.close()
+            told = await asyncio.gather(*(kafka.reset_state(key, 1, 0) for key in KEYS), return_exceptions=True)
+    # The code that a closed store has.
+    assert {getattr(error, "kafka_code", None) for error in told} == {16}
+    assert len(told) == 40

@@ -10,6 +10,8 @@
 //! [`Delivery`] hold the frame itself ([`Buffer`]), and of a batch only what its header says. The one exception is
 //! [`BatchRing::compact`], which a caller asks for when little of a frame is left.
 //!
+//! [`node`] is the data plane around it, as one machine.
+//!
 //! No clock, no I/O, no threads, as in the core: time is an argument, and who reads and waits is somebody else.
 
 mod aborted;
@@ -20,6 +22,7 @@ mod delivery;
 mod error;
 mod evict;
 mod look;
+pub mod node;
 mod ring;
 mod run;
 mod slice;

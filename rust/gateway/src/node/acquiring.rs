@@ -1,0 +1,187 @@
+//! Acquisition of records for a fetch, as far as their bytes are at hand.
+//!
+//! A record is acquired only when its bytes are at hand, so no lock runs for a record that cannot be sent. The partitions of a
+//! session come in an order that rotates with each request, and each gets an equal share of the bytes.
+
+use share_state_core::time::LockTime;
+
+use super::names::ServedId;
+use super::requests::ShareRequest;
+use super::{Node, codes};
+use crate::{Delivery, Wanted, deliver};
+
+/// Bytes that an answer may have beyond its limit, for small batches that are not worth another one.
+const MORE: usize = 64 << 10;
+/// Bytes that are read ahead of the fastest group. A fetch that waits for more is not worth it.
+const READ_AHEAD: usize = 2 << 20;
+
+impl Node {
+    /// Acquires what is there. True if the fetch is complete: it has records, or every partition has failed.
+    pub(super) fn attempt(&mut self, request: &mut ShareRequest, now: LockTime) -> bool {
+        let Some(fetch) = &mut request.fetch else {
+            return true;
+        };
+        if self.is_closed {
+            // Records given out now could never be settled.
+            return false;
+        }
+        let partitions = fetch.partitions.iter().copied();
+        let acquirable: Vec<_> = partitions
+            .filter(|id| {
+                self.partitions
+                    .get(*id)
+                    .is_some_and(|served| served.can_acquire())
+            })
+            .collect();
+        fetch.fetched = acquirable
+            .iter()
+            .filter_map(|id| Some(self.partitions.get(*id)?.id))
+            .collect();
+        if acquirable.is_empty() {
+            let has_failed = |id: &ServedId| {
+                self.partitions
+                    .get(*id)
+                    .is_none_or(|served| served.error() != 0)
+            };
+            return fetch.partitions.iter().all(has_failed);
+        }
+        self.acquire(request, &acquirable, now)
+    }
+
+    fn acquire(
+        &mut self,
+        request: &mut ShareRequest,
+        acquirable: &[ServedId],
+        now: LockTime,
+    ) -> bool {
+        let allowed = self.answers.allowed(&self.limits);
+        if allowed == 0 {
+            // Clients have to take what they were given first.
+            self.starved.insert(request.request, request.connection);
+            return false;
+        }
+        let Some(fetch) = &mut request.fetch else {
+            return true;
+        };
+        let mut left = fetch.limits.max_bytes.min(allowed);
+        let share = (left / acquirable.len()).max(1);
+        if fetch.limits.min_bytes > 1 && !self.has_enough(acquirable, share, fetch.limits.min_bytes)
+        {
+            return false;
+        }
+        let mut records = fetch.limits.max_records;
+        for id in acquirable {
+            // One batch is delivered whatever its size (KIP-74). Clients could not take an answer with several of them.
+            if !fetch.deliveries.is_empty() && self.first_bytes(*id) > left + MORE {
+                continue;
+            }
+            let wanted = Wanted {
+                member: &request.member,
+                mode: fetch.limits.mode,
+                batch_size: fetch.limits.batch_size,
+                max_records: records,
+                max_bytes: share.min(left.max(1)),
+            };
+            let place = self.partitions.get(*id).map(|served| served.id);
+            let Some((place, taken)) = place.zip(self.take(*id, &wanted, now)) else {
+                continue;
+            };
+            match taken {
+                Ok(delivery) => {
+                    let count = i32::try_from(delivery.record_count()).unwrap_or(i32::MAX);
+                    records = records.saturating_sub(count);
+                    left = left.saturating_sub(delivery.nbytes());
+                    fetch.deliveries.push((place, delivery));
+                    self.partitions.holds(&request.group, &request.member, *id);
+                }
+                Err(code) => fetch.failed.push((place, code)),
+            }
+            if records <= 0 {
+                break;
+            }
+        }
+        !fetch.deliveries.is_empty() || !fetch.failed.is_empty()
+    }
+
+    /// Acquires records of one share partition; `None` where there are none yet. An error is that of the partition.
+    fn take(
+        &mut self,
+        id: ServedId,
+        wanted: &Wanted<'_>,
+        now: LockTime,
+    ) -> Option<Result<Delivery, i16>> {
+        let served = self.partitions.get_mut(id)?;
+        let source = self.sources.get_mut(served.source)?;
+        let taken = loop {
+            match deliver(&mut source.ring, &mut served.engine, wanted, now) {
+                Ok(Some(delivery)) if !delivery.acquired.is_empty() => break Some(Ok(delivery)),
+                // All that was there is of no use to members: holes, markers, aborted transactions.
+                Ok(Some(delivery)) => {
+                    let moved = served.engine.next_fetch_offset() > delivery.fetch_offset;
+                    if !moved || !served.engine.can_acquire() {
+                        break None;
+                    }
+                }
+                Ok(None) => {
+                    let offset = served.engine.next_fetch_offset();
+                    let key = served.source;
+                    self.want(key, offset);
+                    break None;
+                }
+                Err(refused) => break Some(Err(codes::fetch(refused.kafka_code().code()))),
+            }
+        };
+        // Locks that were due have run out, and records of aborted transactions were archived on the way.
+        self.noted(id);
+        taken
+    }
+
+    /// Returns true if there are as many bytes as the client wants at least, or as are read ahead.
+    fn has_enough(&mut self, acquirable: &[ServedId], share: usize, min_bytes: i32) -> bool {
+        let least = usize::try_from(min_bytes).unwrap_or(0).min(READ_AHEAD);
+        let mut there = 0;
+        for id in acquirable {
+            let Some(served) = self.partitions.get(*id) else {
+                continue;
+            };
+            let (key, offset) = (served.source, served.engine.next_fetch_offset());
+            let Some(source) = self.sources.get(key) else {
+                continue;
+            };
+            if !source.ring.holds(offset) {
+                self.want(key, offset);
+                continue;
+            }
+            let bytes = source.ring.bytes_from(offset, share);
+            there += bytes;
+            if there >= least {
+                return true;
+            }
+            // More is read where the ring ends.
+            if let Some(end) = source.ring.end_offset().filter(|_| bytes < share) {
+                self.want(key, end);
+            }
+        }
+        false
+    }
+
+    /// Bytes of the first batch that a share partition could give.
+    fn first_bytes(&self, id: ServedId) -> usize {
+        let served = self.partitions.get(id);
+        let found = served.and_then(|served| Some((served, self.sources.get(served.source)?)));
+        found.map_or(0, |(served, source)| {
+            source
+                .ring
+                .first_batch_bytes(served.engine.next_fetch_offset())
+        })
+    }
+
+    /// Returns true if a share partition serves and has nothing at hand for another fetch.
+    pub(super) fn has_no_more(&self, id: ServedId) -> bool {
+        let served = self.partitions.get(id).filter(|served| served.is_ready());
+        let found = served.and_then(|served| Some((served, self.sources.get(served.source)?)));
+        found.is_some_and(|(served, source)| {
+            !served.engine.can_acquire() || !source.ring.holds(served.engine.next_fetch_offset())
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! Acknowledgements of a request by partition, in memory of their own: they may have to wait for the state of their share
+//! partition.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use share_state_core::ids::QuickHash;
+use share_state_core::record_state::AcknowledgeType;
+use share_state_core::share_partition::AcknowledgeBatch;
+use share_state_core::share_session::TopicIdPartition;
+use share_state_wire::messages::share::{AcknowledgementBatch, TopicAcknowledgements};
+
+/// Lists of at most this many partitions are searched one by one.
+const FEW: usize = 8;
+
+/// Acknowledged ranges of one partition, in the order of the request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Batches {
+    spans: Vec<(i64, i64, Range<usize>)>,
+    types: Vec<i8>,
+}
+
+impl Batches {
+    fn add(&mut self, batches: &[AcknowledgementBatch<'_>]) {
+        for batch in batches {
+            let start = self.types.len();
+            let types = batch.types.iter().map(|kind| kind.cast_signed());
+            self.types.extend(types);
+            let types = start..self.types.len();
+            self.spans
+                .push((batch.first_offset, batch.last_offset, types));
+        }
+    }
+
+    /// Returns `true` if a record is to be renewed.
+    pub fn renews(&self) -> bool {
+        self.types.contains(&(AcknowledgeType::Renew as i8))
+    }
+
+    /// The ranges as the engine takes them.
+    pub fn list(&self) -> Vec<AcknowledgeBatch<'_>> {
+        let spans = self.spans.iter();
+        spans
+            .map(|(first, last, types)| AcknowledgeBatch {
+                first: *first,
+                last: *last,
+                types: self.types.get(types.clone()).unwrap_or_default(),
+            })
+            .collect()
+    }
+}
+
+/// Partitions that a request names, each once: librdkafka names a topic, and a partition, several times.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    /// The acknowledgements, in the order in which their partitions are first acknowledged.
+    pub acknowledged: Vec<(TopicIdPartition, Batches)>,
+    /// Every partition, in the order in which it is first named.
+    pub named: Vec<TopicIdPartition>,
+}
+
+impl Merged {
+    /// Takes the partitions of a request apart.
+    pub fn of(topics: &[TopicAcknowledgements<'_>]) -> Self {
+        let mut merged = Self::default();
+        let (mut named, mut acknowledged) = (Places::default(), Places::default());
+        for topic in topics {
+            for row in &topic.partitions {
+                let id = TopicIdPartition {
+                    topic_id: topic.topic_id,
+                    partition: row.partition,
+                };
+                if named.place(id, merged.named.iter().copied()).is_none() {
+                    merged.named.push(id);
+                }
+                if row.batches.is_empty() {
+                    continue;
+                }
+                let known = merged.acknowledged.iter().map(|(id, _)| *id);
+                match acknowledged.place(id, known) {
+                    Some(place) => {
+                        if let Some((_, batches)) = merged.acknowledged.get_mut(place) {
+                            batches.add(&row.batches);
+                        }
+                    }
+                    None => {
+                        let mut batches = Batches::default();
+                        batches.add(&row.batches);
+                        merged.acknowledged.push((id, batches));
+                    }
+                }
+            }
+        }
+        merged
+    }
+}
+
+/// Places of partitions in a list that grows at its end. Most lists have one, and need no table.
+#[derive(Default)]
+struct Places(HashMap<TopicIdPartition, usize, QuickHash>);
+
+impl Places {
+    /// The place of `id` in `list`; `None` if it is not there, and the caller puts it at the end.
+    fn place(
+        &mut self,
+        id: TopicIdPartition,
+        mut list: impl ExactSizeIterator<Item = TopicIdPartition>,
+    ) -> Option<usize> {
+        let count = list.len();
+        if count <= FEW {
+            let found = list.by_ref().position(|known| known == id);
+            if found.is_none() && count == FEW {
+                return None;
+            }
+            return found;
+        }
+        if self.0.is_empty() {
+            self.0
+                .extend(list.enumerate().map(|(place, id)| (id, place)));
+        }
+        let known = self.0.len();
+        debug_assert_eq!(known, count, "a list grows by what is not in it");
+        match self.0.entry(id) {
+            std::collections::hash_map::Entry::Occupied(place) => Some(*place.get()),
+            std::collections::hash_map::Entry::Vacant(end) => {
+                end.insert(known);
+                None
+            }
+        }
+    }
+}

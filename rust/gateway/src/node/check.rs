@@ -1,0 +1,59 @@
+//! Invariants of a node, for tests.
+
+use super::Node;
+use super::requests::Work;
+
+impl Node {
+    /// Panics when an invariant is broken. For tests, between two calls.
+    #[doc(hidden)]
+    pub fn check(&self) {
+        assert!(self.wakes.is_empty() && self.done.is_empty());
+        self.sessions.check();
+        self.partitions.check();
+        let mut timers = 0;
+        let mut unread = 0;
+        for (connection, found) in &self.connections {
+            unread += found.unread;
+            let request = match &found.work {
+                None | Some(Work::Elsewhere) => continue,
+                Some(Work::Late { .. }) => {
+                    timers += 1;
+                    continue;
+                }
+                Some(Work::Share(request)) => request,
+            };
+            assert!(!request.is_done(), "a request that is done was answered");
+            if let Some(fetch) = &request.fetch {
+                assert_eq!(fetch.is_over, !fetch.is_waiting());
+                timers += usize::from(fetch.is_waiting());
+                for id in &fetch.partitions {
+                    let served = self.partitions.get(*id);
+                    let at = served.and_then(|served| served.waiting.get(&request.request));
+                    assert_eq!(at, Some(connection));
+                }
+            }
+        }
+        assert_eq!(unread, self.answers.held());
+        timers += self
+            .partitions
+            .all()
+            .filter(|served| served.timer.is_some())
+            .count();
+        assert_eq!(timers, self.timers.len());
+        for served in self.partitions.all() {
+            if served.is_ready()
+                && let Some(deadline) = served.engine.poll_timeout()
+            {
+                assert!(served.timer.is_some_and(|(at, _)| at <= deadline));
+            }
+            assert!(served.is_dirty || served.engine.writes_to_poll() == 0 || !served.is_ready());
+        }
+    }
+
+    /// Number of share partitions, rings and timers in memory.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn sizes(&self) -> (usize, usize, usize) {
+        (self.partitions.len(), self.sources.len(), self.timers.len())
+    }
+}

@@ -1,0 +1,79 @@
+//! Only answers that clients survive: the one place where Kafka's codes are chosen for share consumers.
+//!
+//! The Java consumer throws out of `poll` on any code of a fetched partition that it does not expect.
+//!
+//! | rule | content | reason |
+//! |---|---|---|
+//! | R1 | a fetched partition has a code of [`fetch`], else -1 | Java dies on others |
+//! | R4 | no answer takes longer than MaxWait, and MaxWait is at most [`Limits::max_wait_ms`](super::Limits) | franz-go gives up then |
+//! | R5 | 133 comes after MaxWait | clients try again at once |
+//! | R6 | every acknowledged partition is in the answer | a missing one counts as refused |
+//! | R7 | a connection's next request begins when the one before it is answered | a ShareAcknowledge would move the session's epoch on under a waiting ShareFetch |
+//! | R9 | CurrentLeader is -1/-1 unless it is a hint | 0/0 means "moved to node 0" to franz-go |
+//!
+//! R8 (merging) and R10 (replacing) are kept by the share sessions, R11 (release) by `sessions.rs`. R12 and R13 say what is *not*
+//! checked: a member acknowledges by its locks alone.
+
+use share_state_core::kafka_code::KafkaCode;
+
+/// The start offset cannot be found yet.
+pub(super) const OFFSET_NOT_AVAILABLE: i16 = 78;
+
+/// Codes of a fetched partition that every client survives.
+const FETCH: [i16; 7] = [
+    KafkaCode::UnknownServerError.code(),
+    KafkaCode::None.code(),
+    KafkaCode::UnknownTopicOrPartition.code(),
+    KafkaCode::TopicAuthorizationFailed.code(),
+    KafkaCode::FencedLeaderEpoch.code(),
+    KafkaCode::UnknownTopicId.code(),
+    OFFSET_NOT_AVAILABLE,
+];
+
+/// The code of a fetched partition for a client (R1). A share partition of this node that was fenced is loaded again, and the
+/// client sees no error; "not here" is no business of this function.
+pub(super) fn fetch(code: i16) -> i16 {
+    const LOADED_AGAIN: [i16; 3] = [
+        KafkaCode::NotLeaderOrFollower.code(),
+        KafkaCode::FencedLeaderEpoch.code(),
+        KafkaCode::FencedStateEpoch.code(),
+    ];
+    if LOADED_AGAIN.contains(&code) {
+        KafkaCode::None.code()
+    } else if FETCH.contains(&code) {
+        code
+    } else {
+        KafkaCode::UnknownServerError.code()
+    }
+}
+
+/// The code of acknowledgements for a client. Any is survived, and goes to the application; but not every client tries again
+/// after KAFKA_STORAGE_ERROR.
+pub(super) fn acknowledge(code: i16) -> i16 {
+    if code == KafkaCode::KafkaStorageError.code() {
+        KafkaCode::UnknownServerError.code()
+    } else {
+        code
+    }
+}
+
+/// The text beside a code of acknowledgements, after Kafka's (`Errors`). Kafka says the code alone where a share partition has
+/// not seen the acknowledgements.
+pub(super) fn acknowledge_text(code: i16) -> Option<&'static str> {
+    match KafkaCode::from_i16(code) {
+        Some(
+            KafkaCode::None
+            | KafkaCode::UnknownTopicOrPartition
+            | KafkaCode::TopicAuthorizationFailed
+            | KafkaCode::UnknownTopicId,
+        ) => None,
+        Some(KafkaCode::CoordinatorNotAvailable) => Some("The coordinator is not available."),
+        Some(KafkaCode::InvalidRequest) => {
+            Some("The request is malformed, or was sent to a server of another kind.")
+        }
+        Some(KafkaCode::InvalidRecordState) => Some(
+            "The record state is invalid. The acknowledgement of delivery could not be completed.",
+        ),
+        _ => Some("The server experienced an unexpected error when processing the request."),
+    }
+}

@@ -1,0 +1,102 @@
+//! Outputs of a node: for the driver that moves bytes, and for the control plane.
+
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::limits::AutoOffsetReset;
+use share_state_core::persister::WriteState;
+use share_state_core::share_session::ConnectionId;
+use share_state_wire::WireError;
+
+use super::inlet::FrameError;
+use super::names::ServedId;
+use super::names::SourceKey;
+
+/// Output about a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Bytes for the client. The driver tells with [`Node::sent`](super::Node::sent) when the operating system has taken them.
+    Send {
+        /// The connection.
+        connection: ConnectionId,
+        /// Whole frames.
+        bytes: Vec<u8>,
+    },
+    /// A request that the node does not serve. The connection waits for [`Node::answered`](super::Node::answered).
+    Request {
+        /// The connection.
+        connection: ConnectionId,
+        /// The request, header included, without its length.
+        frame: Vec<u8>,
+    },
+    /// The connection is to be closed once what was sent before is taken. The driver calls
+    /// [`Node::closed`](super::Node::closed) then.
+    Close {
+        /// The connection.
+        connection: ConnectionId,
+        /// The cause, for the log.
+        cause: Closing,
+    },
+}
+
+/// Cause for which a node ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The length of a frame is none.
+    Frame(FrameError),
+    /// A request is malformed.
+    Malformed {
+        /// Key of the RPC.
+        api_key: i16,
+        /// Fault.
+        error: WireError,
+    },
+    /// The version of a request is not served, and its client was told which are.
+    Version {
+        /// Key of the RPC.
+        api_key: i16,
+        /// The version.
+        version: i16,
+    },
+    /// The control plane has ended it.
+    Asked,
+}
+
+/// Something that a node needs of the control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The state of a share partition, read in a leader epoch; for [`Node::state_read`](super::Node::state_read).
+    State {
+        /// Number of the share partition, to answer with.
+        served: ServedId,
+        /// Key of the state.
+        key: SharePartitionKey,
+        /// Epoch of the leader that reads.
+        leader_epoch: i32,
+    },
+    /// The start offset of a share partition that has none; for [`Node::start_found`](super::Node::start_found).
+    Start {
+        /// Number of the share partition, to answer with.
+        served: ServedId,
+        /// Ring, whose partition and isolation level say which log is meant.
+        source: SourceKey,
+        /// Strategy by which it is found.
+        strategy: AutoOffsetReset,
+    },
+    /// Batches from an offset on; for [`Node::records_read`](super::Node::records_read). Asked for once, until they have come.
+    Records {
+        /// Ring that is to have them.
+        source: SourceKey,
+        /// Life of the ring, to answer with: it begins another when the log upstream is not the one that it was.
+        life: u64,
+        /// The first offset.
+        offset: i64,
+    },
+}
+
+/// Writes that are made durable together. Those of one share partition stand in the order in which it has made them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Number of the round, to answer with.
+    pub number: u64,
+    /// The writes.
+    pub writes: Vec<(SharePartitionKey, WriteState)>,
+}

@@ -1,0 +1,229 @@
+//! Share partitions in memory, and which member holds records of which.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use share_state_core::ids::{QuickHash, SharePartitionKey};
+use share_state_core::limits::ShareGroupConfig;
+use share_state_core::share_session::{ConnectionId, TopicIdPartition};
+
+use super::names::ServedId;
+use super::served::{Served, Stage};
+
+/// A group, as far as members fetch and acknowledge.
+#[derive(Debug)]
+pub(super) struct Group {
+    config: Arc<ShareGroupConfig>,
+    /// The configuration is its own, and not that of groups that have none.
+    is_configured: bool,
+    /// Share partitions that serve or are about to.
+    by_id: HashMap<TopicIdPartition, ServedId, QuickHash>,
+    members: HashMap<Arc<str>, Member, QuickHash>,
+}
+
+/// A member, as long as it holds records or waits for some.
+#[derive(Debug, Default)]
+struct Member {
+    /// Share partitions of which it was given records since its session began.
+    held: BTreeSet<ServedId>,
+    /// Connection of the fetch that it waits for.
+    waiting: Option<ConnectionId>,
+}
+
+/// The share partitions.
+///
+/// Invariants: each one listed by its group serves or is about to, and stands under its own partition; one that is over is
+/// listed by no group, and is forgotten once nobody waits for it.
+#[derive(Debug, Default)]
+pub(super) struct Partitions {
+    served: HashMap<ServedId, Served, QuickHash>,
+    groups: HashMap<Arc<str>, Group, QuickHash>,
+    default: Arc<ShareGroupConfig>,
+    made: u64,
+}
+
+impl Partitions {
+    pub fn new(default: Arc<ShareGroupConfig>) -> Self {
+        Self {
+            default,
+            ..Self::default()
+        }
+    }
+
+    pub fn get(&self, id: ServedId) -> Option<&Served> {
+        self.served.get(&id)
+    }
+
+    pub fn get_mut(&mut self, id: ServedId) -> Option<&mut Served> {
+        self.served.get_mut(&id)
+    }
+
+    /// The share partition that serves this partition to a group, or is about to.
+    pub fn find(&self, group: &str, id: TopicIdPartition) -> Option<ServedId> {
+        self.groups.get(group)?.by_id.get(&id).copied()
+    }
+
+    /// The share partitions of a topic that serve or are about to, for which `is_wanted`.
+    pub fn listed(&self, is_wanted: impl Fn(&SharePartitionKey) -> bool) -> Vec<ServedId> {
+        let listed = self.groups.values().flat_map(|group| group.by_id.values());
+        let is_listed = |id: &&ServedId| {
+            let served = self.served.get(*id);
+            served.is_some_and(|served| is_wanted(served.engine.key()))
+        };
+        listed.filter(is_listed).copied().collect()
+    }
+
+    /// The group, made on demand.
+    fn group(&mut self, name: &str) -> &mut Group {
+        let name: Arc<str> = match self.groups.get_key_value(name) {
+            Some((name, _)) => Arc::clone(name),
+            None => Arc::from(name),
+        };
+        let config = &self.default;
+        self.groups.entry(name).or_insert_with(|| Group {
+            config: Arc::clone(config),
+            is_configured: false,
+            by_id: HashMap::default(),
+            members: HashMap::default(),
+        })
+    }
+
+    /// Changes the configuration of a group.
+    pub fn configure(&mut self, group: &str, config: Arc<ShareGroupConfig>) {
+        let group = self.group(group);
+        (group.config, group.is_configured) = (config, true);
+    }
+
+    /// Forgets the groups of which there is nothing to know: clients make up names of groups.
+    pub fn forget_groups(&mut self) {
+        self.groups.retain(|_, group| {
+            group.is_configured || !group.by_id.is_empty() || !group.members.is_empty()
+        });
+    }
+
+    /// The configuration of a group.
+    pub fn config(&self, group: &str) -> &Arc<ShareGroupConfig> {
+        let group = self.groups.get(group);
+        group.map_or(&self.default, |group| &group.config)
+    }
+
+    /// Adds a share partition that is about to serve.
+    pub fn add(&mut self, served: Served) -> ServedId {
+        let id = ServedId(self.made);
+        self.made += 1;
+        let group = Arc::clone(&served.engine.key().group);
+        let was = self.group(&group).by_id.insert(served.id, id);
+        debug_assert!(was.is_none(), "a partition is served once");
+        self.served.insert(id, served);
+        id
+    }
+
+    /// Ends the service of a share partition, with the code for those that wait for it. False if it has ended before.
+    pub fn end(&mut self, id: ServedId, code: i16) -> bool {
+        let Some(served) = self.served.get_mut(&id) else {
+            return false;
+        };
+        if matches!(served.stage, Stage::Over(_)) {
+            return false;
+        }
+        served.stage = Stage::Over(code);
+        served.engine.fence();
+        let (group, partition) = (Arc::clone(&served.engine.key().group), served.id);
+        if let Some(group) = self.groups.get_mut(&group) {
+            group.by_id.remove(&partition);
+        }
+        true
+    }
+
+    /// Forgets a share partition that is over, unless somebody waits for it.
+    pub fn forget(&mut self, id: ServedId) -> Option<Served> {
+        self.served
+            .get(&id)
+            .filter(|served| served.is_abandoned())?;
+        self.served.remove(&id)
+    }
+
+    /// Notes that a member was given records.
+    pub fn holds(&mut self, group: &str, member: &Arc<str>, id: ServedId) {
+        self.member(group, member).held.insert(id);
+    }
+
+    /// Takes the list of what a member was given records of.
+    pub fn take_held(&mut self, group: &str, member: &str) -> BTreeSet<ServedId> {
+        let member_of = |group: &mut Group| {
+            let of = group.members.get_mut(member)?;
+            let held = std::mem::take(&mut of.held);
+            if of.waiting.is_none() {
+                group.members.remove(member);
+            }
+            Some(held)
+        };
+        let group = self.groups.get_mut(group);
+        group.and_then(member_of).unwrap_or_default()
+    }
+
+    /// Notes the connection on which a member waits, and returns the one before.
+    pub fn waits(
+        &mut self,
+        group: &str,
+        member: &Arc<str>,
+        connection: ConnectionId,
+    ) -> Option<ConnectionId> {
+        self.member(group, member).waiting.replace(connection)
+    }
+
+    /// Notes that a member does not wait on a connection any more. It may wait on another by now.
+    pub fn stops_waiting(&mut self, group: &str, member: &str, connection: ConnectionId) {
+        let Some(group) = self.groups.get_mut(group) else {
+            return;
+        };
+        if let Some(of) = group.members.get_mut(member)
+            && of
+                .waiting
+                .take_if(|waiting| *waiting == connection)
+                .is_some()
+            && of.held.is_empty()
+        {
+            group.members.remove(member);
+        }
+    }
+
+    fn member(&mut self, group: &str, member: &Arc<str>) -> &mut Member {
+        let members = &mut self.group(group).members;
+        members.entry(Arc::clone(member)).or_default()
+    }
+
+    /// Every share partition in memory.
+    pub fn all(&self) -> impl Iterator<Item = &Served> {
+        self.served.values()
+    }
+
+    /// Number of share partitions in memory, those that are over included.
+    pub fn len(&self) -> usize {
+        self.served.len()
+    }
+
+    /// Panics when an invariant is broken. For tests.
+    pub fn check(&self) {
+        let mut listed = 0;
+        for group in self.groups.values() {
+            for (partition, id) in &group.by_id {
+                let served = self.served.get(id);
+                assert!(served.is_some_and(|served| {
+                    served.id == *partition && !matches!(served.stage, Stage::Over(_))
+                }));
+                listed += 1;
+            }
+        }
+        let over = self
+            .served
+            .values()
+            .filter(|served| matches!(served.stage, Stage::Over(_)));
+        assert_eq!(listed + over.count(), self.served.len());
+        for served in self.served.values() {
+            assert!(!served.is_abandoned(), "{:?} is kept for nobody", served.id);
+            assert!(!served.is_ready() || served.deferred.is_empty());
+            assert!(served.engine.check().is_ok());
+        }
+    }
+}

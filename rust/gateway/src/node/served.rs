@@ -1,0 +1,89 @@
+//! A share partition in memory, with those that wait for it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use share_state_core::ids::QuickHash;
+use share_state_core::persister::WriteToken;
+use share_state_core::share_partition::SharePartition;
+use share_state_core::share_session::{ConnectionId, TopicIdPartition};
+use share_state_core::time::LockTime;
+
+use super::batches::Batches;
+use super::names::{RequestId, SourceKey, Waiter};
+use super::timers::TimerId;
+
+/// Acknowledgements that wait for the state of their share partition.
+#[derive(Debug)]
+pub(super) struct Deferred {
+    pub waiter: Waiter,
+    pub batches: Batches,
+}
+
+/// Progress of a share partition to its service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The state is being read.
+    Reading,
+    /// The start offset is being looked for upstream.
+    Finding,
+    /// The start offset that was found is being written.
+    Keeping,
+    /// It serves.
+    Ready,
+    /// It serves no more; the code for those that still wait for it, 0 if it is to be loaded again.
+    Over(i16),
+}
+
+/// A share partition in memory.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub id: TopicIdPartition,
+    pub engine: SharePartition,
+    /// Ring that its records come from.
+    pub source: SourceKey,
+    pub stage: Stage,
+    /// Fetches that wait for something to happen here, oldest first.
+    pub waiting: BTreeMap<RequestId, ConnectionId>,
+    /// Acknowledgements that wait for their write.
+    pub settling: HashMap<WriteToken, Waiter, QuickHash>,
+    /// Acknowledgements that wait until it is ready; empty then.
+    pub deferred: Vec<Deferred>,
+    /// Writes of the round that is under way.
+    pub in_round: usize,
+    /// It is listed among those whose writes go with the next round.
+    pub is_dirty: bool,
+    /// Timer of its earliest lock.
+    pub timer: Option<TimerId>,
+    /// Time of the last request that named it.
+    pub used_at: LockTime,
+}
+
+impl Served {
+    /// Returns `true` if it serves.
+    pub fn is_ready(&self) -> bool {
+        self.stage == Stage::Ready
+    }
+
+    /// Returns `true` if a member could be given a record.
+    pub fn can_acquire(&self) -> bool {
+        self.is_ready() && self.engine.can_acquire()
+    }
+
+    /// The code for those that wait for it, once it serves no more; 0 where it may be asked for again.
+    pub const fn error(&self) -> i16 {
+        match self.stage {
+            Stage::Over(code) => code,
+            _ => 0,
+        }
+    }
+
+    /// Returns `true` if nobody refers to it any more.
+    pub fn is_abandoned(&self) -> bool {
+        matches!(self.stage, Stage::Over(_))
+            && self.waiting.is_empty()
+            && self.settling.is_empty()
+            && self.deferred.is_empty()
+            && self.in_round == 0
+            && !self.is_dirty
+    }
+}

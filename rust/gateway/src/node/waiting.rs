@@ -1,0 +1,169 @@
+//! Fetches that wait for records, and who wakes them (`DelayedShareFetch` and its purgatory).
+
+use std::ops::Bound;
+
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::share_session::ConnectionId;
+use share_state_core::time::LockTime;
+
+use super::names::ServedId;
+use super::requests::{ShareRequest, Work};
+use super::timers::Timer;
+use super::{Node, codes};
+
+impl Node {
+    /// Tries a fetch for the first time, and has it wait where it finds nothing.
+    pub(super) fn begin_fetch(
+        &mut self,
+        request: &mut ShareRequest,
+        max_wait_ms: i32,
+        now: LockTime,
+    ) {
+        if self.attempt(request, now) || max_wait_ms <= 0 {
+            self.end_fetch(request);
+            return;
+        }
+        let (connection, number) = (request.connection, request.request);
+        let until = now.plus(max_wait_ms.into());
+        let Some(fetch) = &mut request.fetch else {
+            return;
+        };
+        fetch.timer = Some(self.timers.set(until, Timer::Request(connection)));
+        for served in &fetch.partitions {
+            if let Some(served) = self.partitions.get_mut(*served) {
+                served.waiting.insert(number, connection);
+            }
+        }
+        let (group, member) = (&request.group, &request.member);
+        let before = self.partitions.waits(group, member, connection);
+        if let Some(before) = before.filter(|before| *before != connection) {
+            // The member has asked again.
+            self.give_up(before);
+        }
+    }
+
+    /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them.
+    pub(super) fn wake(&mut self, served: ServedId, now: LockTime) {
+        let mut after = Bound::Unbounded;
+        // Each may leave, and have others leave.
+        while let Some(found) = self.partitions.get(served)
+            && let Some((number, connection)) =
+                found.waiting.range((after, Bound::Unbounded)).next()
+        {
+            after = Bound::Excluded(*number);
+            if !self.try_again(*connection, now) && self.has_no_more(served) {
+                return;
+            }
+        }
+    }
+
+    /// Lets the fetches try again that found too many bytes unread, as long as there is room.
+    pub(super) fn feed_starved(&mut self, now: LockTime) {
+        while self.answers.allowed(&self.limits) > 0
+            && let Some((_, connection)) = self.starved.pop_first()
+        {
+            self.try_again(connection, now);
+        }
+    }
+
+    /// The time of a fetch is over: it takes what there is, however little.
+    pub(super) fn expire(&mut self, connection: ConnectionId, now: LockTime) {
+        let Some(mut request) = self.take_waiting(connection) else {
+            return;
+        };
+        if let Some(fetch) = &mut request.fetch {
+            // It has gone off.
+            fetch.timer = None;
+            fetch.limits.min_bytes = 0;
+        }
+        self.attempt(&mut request, now);
+        self.end_fetch(&mut request);
+        self.put_request(request);
+    }
+
+    /// Ends the wait of a fetch whose member has asked again; it acquires nothing.
+    fn give_up(&mut self, connection: ConnectionId) {
+        let Some(mut request) = self.take_waiting(connection) else {
+            return;
+        };
+        self.end_fetch(&mut request);
+        self.put_request(request);
+    }
+
+    fn try_again(&mut self, connection: ConnectionId, now: LockTime) -> bool {
+        let Some(mut request) = self.take_waiting(connection) else {
+            return true;
+        };
+        let done = self.attempt(&mut request, now);
+        if done {
+            self.end_fetch(&mut request);
+        }
+        self.put_request(request);
+        done
+    }
+
+    fn take_waiting(&mut self, connection: ConnectionId) -> Option<Box<ShareRequest>> {
+        let work = &mut self.connections.get_mut(&connection)?.work;
+        match work.take() {
+            Some(Work::Share(request)) if request.is_waiting() => Some(request),
+            other => {
+                *work = other;
+                None
+            }
+        }
+    }
+
+    /// Ends the part of a request that acquires: it waits nowhere any more, and the codes of its partitions are what they are now.
+    pub(super) fn end_fetch(&mut self, request: &mut ShareRequest) {
+        self.leave(request);
+        let Some(fetch) = &mut request.fetch else {
+            return;
+        };
+        fetch.is_over = true;
+        for id in &fetch.partitions {
+            let Some(served) = self.partitions.get(*id) else {
+                continue;
+            };
+            let place = served.id;
+            // A client drops the records of a partition that has an error, and they would be locked for nobody.
+            if fetch.deliveries.iter().any(|(id, _)| *id == place)
+                || fetch.failed.iter().any(|(id, _)| *id == place)
+            {
+                continue;
+            }
+            let source = self.sources.get(served.source);
+            let is_unavailable = source.is_some_and(|source| source.is_unavailable);
+            let code = match served.error() {
+                0 if is_unavailable => KafkaCode::UnknownServerError.code(),
+                code => codes::fetch(code),
+            };
+            if code != 0 {
+                fetch.errors.push((place, code));
+            }
+        }
+        fetch.errors.append(&mut fetch.failed);
+        for id in std::mem::take(&mut fetch.partitions) {
+            self.partitions.forget(id);
+        }
+    }
+
+    /// Takes a fetch out of all lists in which it waits.
+    pub(super) fn leave(&mut self, request: &mut ShareRequest) {
+        let number = request.request;
+        let Some(fetch) = &mut request.fetch else {
+            return;
+        };
+        if let Some(timer) = fetch.timer.take() {
+            self.timers.take_back(timer);
+        }
+        self.starved.remove(&number);
+        for id in &fetch.partitions {
+            if let Some(served) = self.partitions.get_mut(*id) {
+                served.waiting.remove(&number);
+            }
+        }
+        let (group, member) = (&request.group, &request.member);
+        self.partitions
+            .stops_waiting(group, member, request.connection);
+    }
+}

@@ -1,0 +1,109 @@
+//! Writes of share partitions on their way to the disk and back.
+//!
+//! While one round is being written, the next one collects: acknowledgements that arrive meanwhile share one sync. An answer
+//! leaves after the round that its acknowledgements went with.
+//!
+//! Invariant: one round is under way at most, and a share partition's writes stand in it in the order in which it made them. So no
+//! two writes of one share partition can change places, whoever carries the rounds.
+
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::persister::WriteToken;
+use share_state_core::time::LockTime;
+
+use super::Node;
+use super::events::Round;
+use super::loading::start_write;
+use super::names::ServedId;
+use super::rounds::NoSuchRound;
+use super::served::Stage;
+
+impl Node {
+    /// The next round of writes, if there is anything to write and no round is under way.
+    pub fn poll_round(&mut self) -> Option<Round> {
+        let (mut under_way, mut writes) = (Vec::new(), Vec::new());
+        for served in self.rounds.take() {
+            let Some(found) = self.partitions.get_mut(served) else {
+                continue;
+            };
+            found.is_dirty = false;
+            let key = found.engine.key();
+            if found.stage == Stage::Keeping && found.in_round == 0 {
+                found.in_round += 1;
+                under_way.push((served, None));
+                writes.push((key.clone(), start_write(&found.engine)));
+            }
+            while let Some(write) = found.engine.poll_write() {
+                found.in_round += 1;
+                under_way.push((served, Some(write.token)));
+                writes.push((found.engine.key().clone(), write.state));
+            }
+            self.partitions.forget(served);
+        }
+        if writes.is_empty() {
+            return None;
+        }
+        let number = self.rounds.begin(under_way);
+        Some(Round { number, writes })
+    }
+
+    /// Takes the answers to a round, one a write, in their order: [`KafkaCode::None`] once the write is as durable as is
+    /// promised, otherwise why it was refused.
+    ///
+    /// # Errors
+    /// No such round is under way, or it has another number of writes.
+    pub fn settle(
+        &mut self,
+        number: u64,
+        answers: &[KafkaCode],
+        now: LockTime,
+    ) -> Result<(), NoSuchRound> {
+        let writes = self.rounds.end(number, answers.len())?;
+        for ((served, token), answer) in writes.into_iter().zip(answers) {
+            if let Some(found) = self.partitions.get_mut(served) {
+                found.in_round -= 1;
+            }
+            match token {
+                None => self.start_kept(served, *answer, now),
+                Some(token) => self.settle_one(served, token, *answer, now),
+            }
+            self.partitions.forget(served);
+        }
+        self.run(now);
+        Ok(())
+    }
+
+    fn settle_one(
+        &mut self,
+        served: ServedId,
+        token: WriteToken,
+        answer: KafkaCode,
+        now: LockTime,
+    ) {
+        let Some(found) = self.partitions.get_mut(served) else {
+            return;
+        };
+        let waiter = found.settling.remove(&token);
+        let Ok(answer) = found.engine.handle_write_result(token, answer, now) else {
+            debug_assert!(false, "a write of a round is under way");
+            return;
+        };
+        let code = answer.member_code.code();
+        if let Some(waiter) = waiter {
+            self.tell(waiter, code);
+        }
+        if answer.fences {
+            self.drop_served(served, code);
+        }
+        self.changed(served);
+    }
+
+    /// Has the writes of a share partition go with the next round.
+    pub(super) fn mark_dirty(&mut self, served: ServedId) {
+        if let Some(found) = self.partitions.get_mut(served)
+            && !found.is_dirty
+        {
+            found.is_dirty = true;
+            self.rounds.add(served);
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The node, driven as a gateway drives it: bytes of clients in, answers out, and everything that it needs from a model of the
+//! world around it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the helpers of tests assert"
+)]
+
+mod answers;
+mod client;
+mod fetching;
+mod frames;
+mod refusals;
+mod world;
+mod writes;

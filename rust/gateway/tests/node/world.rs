@@ -1,0 +1,313 @@
+//! The world around a node: logs upstream, a share coordinator that keeps states, and a driver that may be slow.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+
+use share_state_core::coordinator::{CoordinatorConfig, ShareCoordinator};
+use share_state_core::ids::SharePartitionKey;
+use share_state_core::kafka_code::KafkaCode;
+use share_state_core::limits::{AutoOffsetReset, ShareGroupConfig};
+use share_state_core::persister::{InitializeState, ReadState, WriteState};
+use share_state_core::records::ShareRecord;
+use share_state_core::share_session::{ConnectionId, TopicIdPartition};
+use share_state_core::time::{LockTime, WallTime};
+use share_state_gateway::node::{
+    Closing, Event, Limits, Need, Node, Round, Slots, SourceKey, Topic, Topics,
+};
+use share_state_gateway::{Buffer, Read};
+use share_state_wire::record_batch::{Checksums, Compression, NewRecord, encode_batch};
+
+use crate::answers::{Answer, read};
+use crate::client::{Acknowledge, Fetch, place};
+
+/// Records of a batch of the logs.
+pub const PER_BATCH: i64 = 2;
+/// Batches of one read.
+const PER_READ: i64 = 4;
+/// Leader epoch of the one slot.
+pub const LEADER_EPOCH: i32 = 3;
+const WALL: WallTime = WallTime(0);
+
+pub struct World {
+    pub node: Node,
+    pub now: LockTime,
+    /// Ends of the logs.
+    ends: BTreeMap<TopicIdPartition, i64>,
+    store: ShareCoordinator,
+    appended: i64,
+    /// Frames that each connection was sent.
+    sent: HashMap<ConnectionId, VecDeque<Vec<u8>>>,
+    pub closings: Vec<(ConnectionId, Closing)>,
+    /// Requests that the node does not serve.
+    pub opaque: VecDeque<(ConnectionId, Vec<u8>)>,
+    /// Rounds wait for [`Self::settle`].
+    pub holds_rounds: bool,
+    /// States and start offsets wait until this is false.
+    pub holds_states: bool,
+    /// Bytes that were sent are not taken.
+    pub holds_bytes: bool,
+    round: Option<Round>,
+    states: VecDeque<Need>,
+    /// Reads after the end of a log.
+    tails: Vec<(SourceKey, u64, i64)>,
+    pub rounds: usize,
+}
+
+/// The configuration of these tests: short locks, from the first record on.
+pub fn config() -> ShareGroupConfig {
+    ShareGroupConfig {
+        auto_offset_reset: AutoOffsetReset::Earliest,
+        record_lock_duration_ms: 1_000,
+        ..ShareGroupConfig::default()
+    }
+}
+
+impl World {
+    pub fn new(limits: Limits) -> Self {
+        let mut node = Node::new(limits, Slots::one(LEADER_EPOCH), config()).unwrap();
+        let topic = |number: u8| {
+            let topic = Topic {
+                name: Arc::from(format!("topic-{number}")),
+                partitions: 3,
+                is_internal: number == 9,
+            };
+            (place(number, 0).topic_id, topic)
+        };
+        let topics: Topics = [1, 2, 9].into_iter().map(topic).collect();
+        node.set_topics(topics, LockTime(0));
+        Self {
+            node,
+            now: LockTime(0),
+            ends: BTreeMap::new(),
+            store: ShareCoordinator::new(CoordinatorConfig::default()).unwrap(),
+            appended: 0,
+            sent: HashMap::new(),
+            closings: Vec::new(),
+            opaque: VecDeque::new(),
+            holds_rounds: false,
+            holds_states: false,
+            holds_bytes: false,
+            round: None,
+            states: VecDeque::new(),
+            tails: Vec::new(),
+            rounds: 0,
+        }
+    }
+
+    pub fn open(&mut self, connection: ConnectionId) {
+        self.node
+            .opened(connection, Some(Arc::from("User:ANONYMOUS")));
+    }
+
+    pub fn feed(&mut self, connection: ConnectionId, bytes: &[u8]) {
+        self.node.feed(connection, bytes, self.now);
+        self.drive();
+    }
+
+    pub fn close(&mut self, connection: ConnectionId) {
+        self.node.closed(connection, self.now);
+        self.drive();
+    }
+
+    /// Sends a request, which is answered within the call.
+    pub fn fetch(&mut self, connection: ConnectionId, request: &Fetch) -> Answer {
+        self.feed(connection, &request.frame(7));
+        self.answer(connection, 78).unwrap()
+    }
+
+    /// Sends a request, which is answered within the call.
+    pub fn acknowledge(&mut self, connection: ConnectionId, request: &Acknowledge) -> Answer {
+        self.feed(connection, &request.frame(8));
+        self.answer(connection, 79).unwrap()
+    }
+
+    /// The next answer that a connection was sent.
+    pub fn answer(&mut self, connection: ConnectionId, api_key: i16) -> Option<Answer> {
+        self.frame(connection).map(|frame| read(api_key, &frame))
+    }
+
+    /// The next frame that a connection was sent.
+    pub fn frame(&mut self, connection: ConnectionId) -> Option<Vec<u8>> {
+        self.sent.get_mut(&connection)?.pop_front()
+    }
+
+    /// Appends batches to a log.
+    pub fn produce(&mut self, id: TopicIdPartition, batches: i64) {
+        *self.ends.entry(id).or_default() += batches * PER_BATCH;
+        for (key, life, offset) in std::mem::take(&mut self.tails) {
+            self.read(key, life, offset);
+        }
+        self.drive();
+    }
+
+    /// Has a share partition loaded and the first batches of its log read, by a member that comes and goes.
+    pub fn warm(&mut self, id: TopicIdPartition) {
+        const CONNECTION: ConnectionId = 999;
+        self.open(CONNECTION);
+        let fetch = Fetch::of("warm", 0).adding(&[id]).waiting(9);
+        let given = self.fetch(CONNECTION, &fetch).offsets();
+        assert!(!given.is_empty());
+        self.close(CONNECTION);
+    }
+
+    /// Lets time pass, and does what is due.
+    pub fn pass(&mut self, ms: i64) {
+        let until = self.now.plus(ms);
+        while let Some(next) = self.node.poll_timeout().filter(|next| *next <= until) {
+            self.now = self.now.max(next);
+            self.node.tick(self.now);
+            self.drive();
+        }
+        self.now = until;
+    }
+
+    /// Settles the round that is held, with this answer to each of its writes; false if there is none.
+    pub fn settle(&mut self, refusal: Option<KafkaCode>) -> bool {
+        let Some(round) = self.round.take() else {
+            return false;
+        };
+        let answers: Vec<_> = round
+            .writes
+            .iter()
+            .map(|(key, state)| refusal.unwrap_or_else(|| self.write(key, state)))
+            .collect();
+        self.node.settle(round.number, &answers, self.now).unwrap();
+        self.drive();
+        true
+    }
+
+    /// Does everything that the node asks for, unless it is held back.
+    pub fn drive(&mut self) {
+        loop {
+            self.node.check();
+            if let Some(event) = self.node.poll_event() {
+                self.happen(event);
+            } else if let Some(need) = self.node.poll_need() {
+                match need {
+                    Need::Records {
+                        source,
+                        life,
+                        offset,
+                    } => self.read(source, life, offset),
+                    state => self.states.push_back(state),
+                }
+            } else if let Some(round) = self.node.poll_round() {
+                self.rounds += 1;
+                assert!(self.round.is_none(), "one round at a time");
+                self.round = Some(round);
+            } else if !self.holds_states
+                && let Some(need) = self.states.pop_front()
+            {
+                self.meet(need);
+            } else if self.holds_rounds || !self.settle(None) {
+                return;
+            }
+        }
+    }
+
+    /// The state batches that the store keeps: first and last offset, delivery state.
+    pub fn kept(&self, group: &str, id: TopicIdPartition) -> Vec<(i64, i64, i8)> {
+        let key = SharePartitionKey::new(group, id.topic_id, id.partition);
+        let state = self.store.state(&key).unwrap();
+        let batches = state.state_batches.to_vec().into_iter();
+        batches
+            .map(|batch| (batch.first_offset, batch.last_offset, batch.delivery_state))
+            .collect()
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Send { connection, bytes } => {
+                let size = bytes.len();
+                self.sent.entry(connection).or_default().push_back(bytes);
+                if !self.holds_bytes {
+                    self.node.sent(connection, size, self.now);
+                }
+            }
+            Event::Request { connection, frame } => self.opaque.push_back((connection, frame)),
+            Event::Close { connection, cause } => self.closings.push((connection, cause)),
+        }
+    }
+
+    fn meet(&mut self, need: Need) {
+        match need {
+            Need::State {
+                served,
+                key,
+                leader_epoch,
+            } => {
+                if self.store.state(&key).is_none() {
+                    let start = InitializeState {
+                        state_epoch: 0,
+                        start_offset: -1,
+                    };
+                    let decision = self.store.decide_initialize(&key, &start, true, WALL);
+                    self.append(decision.unwrap().records);
+                }
+                let request = ReadState { leader_epoch };
+                let read = self.store.decide_read(&key, &request, true, WALL);
+                let read = read
+                    .map_err(|refused| refused.kafka_code())
+                    .map(|decision| {
+                        self.append(decision.records);
+                        decision.answer
+                    });
+                self.node.state_read(served, read, self.now);
+            }
+            Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
+            Need::Records { .. } => {}
+        }
+    }
+
+    fn write(&mut self, key: &SharePartitionKey, state: &WriteState) -> KafkaCode {
+        match self.store.decide_write(key, state, true, WALL) {
+            Ok(decision) => {
+                self.append(decision.records);
+                KafkaCode::None
+            }
+            Err(refused) => refused.kafka_code(),
+        }
+    }
+
+    fn append(&mut self, records: Vec<ShareRecord>) {
+        for record in records {
+            self.store.replay(self.appended, &record);
+            self.appended += 1;
+        }
+    }
+
+    /// Answers a read with some batches, or keeps it until there are any.
+    fn read(&mut self, key: SourceKey, life: u64, offset: i64) {
+        let end = self.ends.get(&key.id).copied().unwrap_or(0);
+        if offset >= end {
+            self.tails.push((key, life, offset));
+            return;
+        }
+        let first = offset / PER_BATCH;
+        let count = (end / PER_BATCH - first).min(PER_READ);
+        let bytes: Vec<u8> = (first..first + count)
+            .flat_map(|batch| bytes(batch * PER_BATCH))
+            .collect();
+        let end = bytes.len();
+        let read = Read {
+            asked_offset: offset,
+            buffer: Buffer::new(bytes),
+            start: 0,
+            end,
+            aborted: &[],
+            checksums: Checksums::Checked,
+        };
+        self.node.records_read(key, life, read, self.now).unwrap();
+    }
+}
+
+/// A batch of the logs.
+pub fn bytes(base_offset: i64) -> Vec<u8> {
+    let record = NewRecord {
+        timestamp: 1,
+        key: None,
+        value: Some(b"value"),
+    };
+    let records = vec![record; PER_BATCH as usize];
+    encode_batch(base_offset, 0, Compression::None, &records).unwrap()
+}

@@ -9,8 +9,10 @@
 
 mod answers;
 mod client;
+mod comparison;
 mod fetching;
 mod frames;
+mod model;
 mod refusals;
 mod world;
 mod writes;

@@ -10,9 +10,12 @@
 mod answers;
 mod client;
 mod comparison;
+mod damage;
 mod fetching;
 mod frames;
 mod model;
+mod pieces;
 mod refusals;
+mod sequences;
 mod world;
 mod writes;

@@ -16,6 +16,7 @@ mod frames;
 mod model;
 mod pieces;
 mod refusals;
+mod scene;
 mod sequences;
 mod world;
 mod writes;

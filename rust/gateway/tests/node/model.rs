@@ -16,7 +16,8 @@ use share_state_gateway::node::Limits;
 
 use crate::answers::{Answer, Row};
 use crate::client::{Acknowledge, Acknowledged, Fetch, place};
-use crate::world::{LEADER_EPOCH, PER_BATCH, World, config};
+use crate::scene::{LEADER_EPOCH, PER_BATCH, config};
+use crate::world::World;
 
 /// Batches of each log.
 const BATCHES: i64 = 4;

@@ -9,7 +9,8 @@ use share_state_gateway::node::{
 };
 
 use crate::client::{Acknowledge, Fetch, place};
-use crate::world::{LEADER_EPOCH, World};
+use crate::scene::LEADER_EPOCH;
+use crate::world::World;
 
 const A: u64 = 1;
 const B: u64 = 2;

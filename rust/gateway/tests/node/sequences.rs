@@ -1,5 +1,5 @@
-//! Random lives of members with a driver that is slow, writes that are refused, connections that end: what was confirmed is
-//! never given again, no record has two holders, and in the end every record is given or done.
+//! Random lives of members with a driver that is slow, writes that are refused, connections that end and processes that die: what
+//! was confirmed is never given again, no record has two holders, and in the end every record is given or done.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use share_state_gateway::node::Limits;
 
 use crate::answers::Answer;
 use crate::client::{Acknowledge, Acknowledged, Fetch, place};
-use crate::world::{PER_BATCH, World, config};
+use crate::scene::{PER_BATCH, config};
+use crate::world::World;
 
 const PLACES: [TopicIdPartition; 3] = [place(1, 0), place(1, 1), place(2, 2)];
 const MEMBERS: usize = 4;
@@ -71,6 +72,9 @@ enum Step {
     Close {
         member: usize,
     },
+    Restart {
+        is_written: bool,
+    },
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -86,6 +90,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (0..PLACES.len(), 1i64..3).prop_map(|(place, batches)| Step::Produce { place, batches }),
         3 => (1i64..700).prop_map(Step::Pass),
         1 => (0..MEMBERS).prop_map(|member| Step::Close { member }),
+        1 => any::<bool>().prop_map(|is_written| Step::Restart { is_written }),
     ];
     vec(step, 1..120)
 }
@@ -178,6 +183,13 @@ impl Lives {
                 self.world.produce(PLACES[place], batches);
             }
             Step::Pass(ms) => self.world.pass(ms),
+            Step::Restart { is_written } => {
+                self.world.restart(is_written);
+                for member in 0..MEMBERS {
+                    self.forget(member);
+                    self.open(member);
+                }
+            }
             Step::Close { member } => {
                 self.forget(member);
                 let connection = self.members[member].connection;

@@ -6,30 +6,26 @@ use std::sync::Arc;
 use share_state_core::coordinator::{CoordinatorConfig, ShareCoordinator};
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::limits::{AutoOffsetReset, ShareGroupConfig};
 use share_state_core::persister::{InitializeState, ReadState, WriteState};
 use share_state_core::records::ShareRecord;
 use share_state_core::share_session::{ConnectionId, TopicIdPartition};
 use share_state_core::time::{LockTime, WallTime};
-use share_state_gateway::node::{
-    Closing, Event, Limits, Need, Node, Round, Slots, SourceKey, Topic, Topics,
-};
+use share_state_gateway::node::{Closing, Event, Limits, Need, Node, Round, Slots, SourceKey};
 use share_state_gateway::{Buffer, Read};
-use share_state_wire::record_batch::{Checksums, Compression, NewRecord, encode_batch};
+use share_state_wire::record_batch::Checksums;
 
 use crate::answers::{Answer, read};
-use crate::client::{Acknowledge, Fetch, place};
+use crate::client::{Acknowledge, Fetch};
+use crate::scene::{LEADER_EPOCH, PER_BATCH, bytes, config, topics};
 
-/// Records of a batch of the logs.
-pub const PER_BATCH: i64 = 2;
 /// Batches of one read.
 const PER_READ: i64 = 4;
-/// Leader epoch of the one slot.
-pub const LEADER_EPOCH: i32 = 3;
 const WALL: WallTime = WallTime(0);
 
 pub struct World {
     pub node: Node,
+    limits: Limits,
+    leader_epoch: i32,
     pub now: LockTime,
     /// Ends of the logs.
     ends: BTreeMap<TopicIdPartition, i64>,
@@ -53,30 +49,14 @@ pub struct World {
     pub rounds: usize,
 }
 
-/// The configuration of these tests: short locks, from the first record on.
-pub fn config() -> ShareGroupConfig {
-    ShareGroupConfig {
-        auto_offset_reset: AutoOffsetReset::Earliest,
-        record_lock_duration_ms: 1_000,
-        ..ShareGroupConfig::default()
-    }
-}
-
 impl World {
     pub fn new(limits: Limits) -> Self {
         let mut node = Node::new(limits, Slots::one(LEADER_EPOCH), config()).unwrap();
-        let topic = |number: u8| {
-            let topic = Topic {
-                name: Arc::from(format!("topic-{number}")),
-                partitions: 3,
-                is_internal: number == 9,
-            };
-            (place(number, 0).topic_id, topic)
-        };
-        let topics: Topics = [1, 2, 9].into_iter().map(topic).collect();
-        node.set_topics(topics, LockTime(0));
+        node.set_topics(topics(), LockTime(0));
         Self {
             node,
+            limits,
+            leader_epoch: LEADER_EPOCH,
             now: LockTime(0),
             ends: BTreeMap::new(),
             store: ShareCoordinator::new(CoordinatorConfig::default()).unwrap(),
@@ -148,6 +128,21 @@ impl World {
         let given = self.fetch(CONNECTION, &fetch).offsets();
         assert!(!given.is_empty());
         self.close(CONNECTION);
+    }
+
+    /// The process dies, with the round that is under way in the log or not, and another begins on the same log.
+    pub fn restart(&mut self, is_written: bool) {
+        if let Some(round) = self.round.take().filter(|_| is_written) {
+            for (key, state) in &round.writes {
+                self.write(key, state);
+            }
+        }
+        self.leader_epoch += 1;
+        self.node = Node::new(self.limits, Slots::one(self.leader_epoch), config()).unwrap();
+        self.node.set_topics(topics(), self.now);
+        self.sent.clear();
+        self.states.clear();
+        self.tails.clear();
     }
 
     /// Lets time pass, and does what is due.
@@ -299,15 +294,4 @@ impl World {
         };
         self.node.records_read(key, life, read, self.now).unwrap();
     }
-}
-
-/// A batch of the logs.
-pub fn bytes(base_offset: i64) -> Vec<u8> {
-    let record = NewRecord {
-        timestamp: 1,
-        key: None,
-        value: Some(b"value"),
-    };
-    let records = vec![record; PER_BATCH as usize];
-    encode_batch(base_offset, 0, Compression::None, &records).unwrap()
 }

@@ -125,8 +125,27 @@ fn a_lock_that_runs_out_gives_its_record_to_a_fetch_that_waits() {
     world.feed(B, &Fetch::of("b", 1).waiting(5_000).frame(1));
     world.pass(999);
     assert_eq!(world.frame(B), None);
+    // The time-out is written too, but nobody waits for that.
+    world.holds_rounds = true;
     world.pass(1);
     assert_eq!(world.answer(B, 78).unwrap().row().acquired, [(0, 1, 2)]);
+}
+
+#[test]
+fn a_read_of_many_records_wakes_all_who_can_have_some() {
+    let (mut world, id) = (world(), place(1, 0));
+    for (connection, member) in [(A, "a"), (B, "b")] {
+        world.fetch(connection, &Fetch::of(member, 0).adding(&[id]));
+    }
+    for (connection, member) in [(A, "a"), (B, "b")] {
+        let fetch = Fetch::of(member, 1).waiting(500);
+        world.feed(connection, &fetch.frame(1));
+    }
+    world.produce(id, 4);
+    for (connection, first) in [(A, 0), (B, 4)] {
+        let given = world.answer(connection, 78).unwrap();
+        assert_eq!(given.offsets()[0], (id, first, 1));
+    }
 }
 
 #[test]

@@ -215,3 +215,6 @@ def run(test: Callable[[Lines], Coroutine[Any, Any, None]]) -> None:
         await test(lines)
 
     scripted.run(whole)
+
+
+on_lines = scripted.decorator_of(run, 1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import struct
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import share_state as ss
 from share_state.kafka import AsyncKafkaPersister, RetryPolicy, SecurityOptions, ShareCoordinatorServer
@@ -37,6 +39,28 @@ def run(test: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return result
 
     return asyncio.run(whole())
+
+
+Test = Callable[..., Coroutine[Any, Any, None]]
+
+
+def decorator_of(runner: Callable[[Test], object], gives: int) -> Callable[[Test], Callable[..., None]]:
+    """Make a decorator of coroutine tests that a runner runs. It gives them so many arguments; the others are fixtures."""
+
+    def decorate(test: Test) -> Callable[..., None]:
+        @functools.wraps(test)
+        def whole(**given: object) -> None:
+            runner(functools.partial(test, **given))
+
+        signature = inspect.signature(test)
+        parameters = list(signature.parameters.values())[gives:]
+        cast("Any", whole).__signature__ = signature.replace(parameters=parameters)
+        return whole
+
+    return decorate
+
+
+on_loop = decorator_of(run, 0)
 
 
 class Timer:

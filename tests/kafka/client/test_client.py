@@ -12,7 +12,7 @@ from share_state.errors import ConfigError
 from share_state.kafka import AsyncKafkaPersister, KafkaPersister, RetryPolicy
 from share_state.kafka.client.peers import Address, parse_bootstrap
 from share_state.kafka.clock import LoopClock, sleep, within
-from tests.kafka.scripted import TestClock, run
+from tests.kafka.scripted import TestClock, on_loop, run
 
 
 @pytest.mark.parametrize(
@@ -135,97 +135,87 @@ def test_no_number_of_attempts_overflows_a_wait() -> None:
 # The clock.
 
 
-def test_a_sleep_ends_when_its_time_is_up_and_takes_its_timer_along() -> None:
-    async def test() -> None:
-        clock = TestClock(hold_waits=True)
-        over = asyncio.create_task(sleep(clock, 3.0))
-        await clock.waited.wait()
-        assert (clock.waits, over.done()) == ([3.0], False)
-        assert clock.expire(3.0) == 1
-        await over
-        # One that nobody waits for is forgotten, and may still be called.
-        gone = asyncio.create_task(sleep(clock, 4.0))
-        await asyncio.sleep(0)
-        gone.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
-        (timer,) = (timer for timer in clock.timers if timer.delay == 4.0)
-        assert (timer.cancelled, gone.cancelled()) == (True, True)
-        timer.callback()
-
-    run(test)
+@on_loop
+async def test_a_sleep_ends_when_its_time_is_up_and_takes_its_timer_along() -> None:
+    clock = TestClock(hold_waits=True)
+    over = asyncio.create_task(sleep(clock, 3.0))
+    await clock.waited.wait()
+    assert (clock.waits, over.done()) == ([3.0], False)
+    assert clock.expire(3.0) == 1
+    await over
+    # One that nobody waits for is forgotten, and may still be called.
+    gone = asyncio.create_task(sleep(clock, 4.0))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+    (timer,) = (timer for timer in clock.timers if timer.delay == 4.0)
+    assert (timer.cancelled, gone.cancelled()) == (True, True)
+    timer.callback()
 
 
-def test_work_that_takes_too_long_is_cancelled() -> None:
-    async def test() -> None:
-        clock = TestClock(hold_waits=True)
-        stopped = asyncio.Event()
+@on_loop
+async def test_work_that_takes_too_long_is_cancelled() -> None:
+    clock = TestClock(hold_waits=True)
+    stopped = asyncio.Event()
 
-        async def work() -> int:
-            try:
-                await asyncio.Event().wait()
-            finally:
-                stopped.set()
-            return 1
+    async def work() -> int:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return 1
 
-        late = asyncio.create_task(within(clock, 5.0, work()))
-        await clock.waited.wait()
-        assert clock.waits == [5.0]
-        await asyncio.sleep(0)
-        assert clock.expire(5.0) == 1
-        with pytest.raises(TimeoutError):
-            await late
-        assert stopped.is_set()
-
-    run(test)
+    late = asyncio.create_task(within(clock, 5.0, work()))
+    await clock.waited.wait()
+    assert clock.waits == [5.0]
+    await asyncio.sleep(0)
+    assert clock.expire(5.0) == 1
+    with pytest.raises(TimeoutError):
+        await late
+    assert stopped.is_set()
 
 
-def test_work_that_is_in_time_gives_what_it_gave() -> None:
-    async def test() -> None:
-        clock = TestClock(hold_waits=True)
+@on_loop
+async def test_work_that_is_in_time_gives_what_it_gave() -> None:
+    clock = TestClock(hold_waits=True)
 
-        async def work() -> str:
-            return "done"
+    async def work() -> str:
+        return "done"
 
-        assert await within(clock, 5.0, work()) == "done"
-        (timer,) = clock.timers
-        assert (timer.delay, timer.cancelled) == (5.0, True)
-        # Its time is up when it is over already.
-        timer.callback()
-
-    run(test)
+    assert await within(clock, 5.0, work()) == "done"
+    (timer,) = clock.timers
+    assert (timer.delay, timer.cancelled) == (5.0, True)
+    # Its time is up when it is over already.
+    timer.callback()
 
 
-def test_who_stops_waiting_stops_the_work_and_sees_no_time_out() -> None:
-    async def test() -> None:
-        clock = TestClock(hold_waits=True)
-        stopped = asyncio.Event()
+@on_loop
+async def test_who_stops_waiting_stops_the_work_and_sees_no_time_out() -> None:
+    clock = TestClock(hold_waits=True)
+    stopped = asyncio.Event()
 
-        async def work() -> None:
-            try:
-                await asyncio.Event().wait()
-            finally:
-                stopped.set()
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
 
-        waiting = asyncio.create_task(within(clock, 5.0, work()))
-        await clock.waited.wait()
-        await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        assert stopped.is_set()
-        assert clock.timers[0].cancelled
-
-    run(test)
+    waiting = asyncio.create_task(within(clock, 5.0, work()))
+    await clock.waited.wait()
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert stopped.is_set()
+    assert clock.timers[0].cancelled
 
 
-def test_the_clock_of_a_loop_calls_and_draws() -> None:
-    async def test() -> None:
-        clock = LoopClock()
-        called = asyncio.Event()
-        clock.call_later(0.0, called.set)
-        await called.wait()
-        never = clock.call_later(1000.0, called.clear)
-        never.cancel()
-        assert all(0 <= clock.random() < 1 for _ in range(100))
-
-    run(test)
+@on_loop
+async def test_the_clock_of_a_loop_calls_and_draws() -> None:
+    clock = LoopClock()
+    called = asyncio.Event()
+    clock.call_later(0.0, called.set)
+    await called.wait()
+    never = clock.call_later(1000.0, called.clear)
+    never.cancel()
+    assert all(0 <= clock.random() < 1 for _ in range(100))

@@ -19,7 +19,7 @@ from share_state.kafka import BadAnswerError, KafkaPersisterError, RetryPolicy, 
 from share_state.kafka.client.peers import Address
 from share_state.kafka.framing import Request, request_bytes, request_of, response_start
 from share_state.persister import MemoryPersister
-from tests.kafka.scripted import FIND, KEY, VERSIONS, WRITE, Action, ScriptedBroker, Turn, persister, run, write
+from tests.kafka.scripted import FIND, KEY, VERSIONS, WRITE, Action, ScriptedBroker, Turn, on_loop, persister, write
 
 ONCE = RetryPolicy(attempts=1)
 HUGE = struct.pack(">i", 0x7FFF_FFFF)
@@ -62,41 +62,37 @@ HOSTILE: dict[str, Action] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("stage", [VERSIONS, FIND, WRITE])
-def test_a_client_survives(name: str, stage: int) -> None:
-    async def test() -> None:
-        async with ScriptedBroker() as broker, persister(await broker.start(), retry=ONCE) as client:
-            broker.store.reset_state(KEY, 1, 0)
-            broker.script[stage].append(HOSTILE[name])
-            with pytest.raises(KafkaPersisterError) as raised:
-                await client.write_state(KEY, write(start_offset=5))
-            error = raised.value
-            assert error.kafka_code == -1
-            # Only what was sent about the state can have changed it.
-            assert error.outcome_unknown == (stage == WRITE)
-            assert isinstance(error, BadAnswerError) == (stage != WRITE)
-            # The next call begins again, on another connection.
-            await client.write_state(KEY, write(start_offset=6))
-            assert broker.store.read_summary(KEY).start_offset == 6
-            assert broker.connections == 2
-
-    run(test)
-
-
-def test_a_second_answer_to_one_request_is_no_answer_to_the_next() -> None:
-    async def test() -> None:
-        async def twice(turn: Turn) -> bytes:
-            answer = await turn.usual()
-            assert answer is not None
-            return answer + answer
-
-        async with ScriptedBroker() as broker, persister(await broker.start()) as client:
-            await client.reset_state(KEY, 1, 0)
-            broker.script[WRITE].append(twice)
+@on_loop
+async def test_a_client_survives(name: str, stage: int) -> None:
+    async with ScriptedBroker() as broker, persister(await broker.start(), retry=ONCE) as client:
+        broker.store.reset_state(KEY, 1, 0)
+        broker.script[stage].append(HOSTILE[name])
+        with pytest.raises(KafkaPersisterError) as raised:
             await client.write_state(KEY, write(start_offset=5))
-            await client.write_state(KEY, write(start_offset=6))
-            assert broker.store.read_summary(KEY).start_offset == 6
+        error = raised.value
+        assert error.kafka_code == -1
+        # Only what was sent about the state can have changed it.
+        assert error.outcome_unknown == (stage == WRITE)
+        assert isinstance(error, BadAnswerError) == (stage != WRITE)
+        # The next call begins again, on another connection.
+        await client.write_state(KEY, write(start_offset=6))
+        assert broker.store.read_summary(KEY).start_offset == 6
+        assert broker.connections == 2
 
-    run(test)
+
+@on_loop
+async def test_a_second_answer_to_one_request_is_no_answer_to_the_next() -> None:
+    async def twice(turn: Turn) -> bytes:
+        answer = await turn.usual()
+        assert answer is not None
+        return answer + answer
+
+    async with ScriptedBroker() as broker, persister(await broker.start()) as client:
+        await client.reset_state(KEY, 1, 0)
+        broker.script[WRITE].append(twice)
+        await client.write_state(KEY, write(start_offset=5))
+        await client.write_state(KEY, write(start_offset=6))
+        assert broker.store.read_summary(KEY).start_offset == 6
 
 
 def refusal(read: Callable[[], object]) -> WireDecodeError | None:

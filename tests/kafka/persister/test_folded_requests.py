@@ -19,7 +19,7 @@ from share_state.kafka.client.peers import LostError
 from share_state.kafka.folding import Folding
 from share_state.kafka.operations import Operation
 from tests.kafka.asked_brokers import BROKER
-from tests.kafka.scripted import DELETE, READ, TOPIC, WRITE, run
+from tests.kafka.scripted import DELETE, READ, TOPIC, WRITE, on_loop
 
 OTHER = "AAAAAAAAAAAAAAAAAAAACQ"
 STATE = ss.WriteState(5, 6, 7, 8, [ss.StateBatch(7, 9, 0, 1)])
@@ -89,166 +89,146 @@ class Folded:
         return [sum(len(topic["partitions"]) for topic in asked["topics"]) for _, asked in self.requests]
 
 
-def test_a_request_has_each_topic_once() -> None:
-    async def test() -> None:
-        folded = Folded()
-        await folded.ask(*(operations.read(key(number, topic), 4) for number, topic in ((0, TOPIC), (1, OTHER), (2, TOPIC))))
-        rows = [{"partition": number, "leaderEpoch": 4} for number in range(3)]
-        topics = [{"topicId": TOPIC, "partitions": [rows[0], rows[2]]}, {"topicId": OTHER, "partitions": [rows[1]]}]
-        assert folded.requests == [(READ, {"groupId": "g", "topics": topics})]
-        # On the connection that there is.
-        assert folded.connects == 0
-        read: list[dict[str, Any]] = [
-            {"partition": number, "errorCode": code, "errorMessage": said, "stateEpoch": 1, "startOffset": 2, "stateBatches": []}
-            for number, code, said in ((0, 0, None), (2, 74, "late"), (1, 0, None))
-        ]
-        results = [{"topicId": TOPIC, "partitions": read[:2]}, {"topicId": OTHER, "partitions": read[2:]}]
-        folded.answers[0]({"results": results})
-        assert folded.became == [(0, 0, None, read[0]), (2, 74, "late", read[1]), (1, 0, None, read[2])]
-
-    run(test)
+@on_loop
+async def test_a_request_has_each_topic_once() -> None:
+    folded = Folded()
+    await folded.ask(*(operations.read(key(number, topic), 4) for number, topic in ((0, TOPIC), (1, OTHER), (2, TOPIC))))
+    rows = [{"partition": number, "leaderEpoch": 4} for number in range(3)]
+    topics = [{"topicId": TOPIC, "partitions": [rows[0], rows[2]]}, {"topicId": OTHER, "partitions": [rows[1]]}]
+    assert folded.requests == [(READ, {"groupId": "g", "topics": topics})]
+    # On the connection that there is.
+    assert folded.connects == 0
+    read: list[dict[str, Any]] = [
+        {"partition": number, "errorCode": code, "errorMessage": said, "stateEpoch": 1, "startOffset": 2, "stateBatches": []}
+        for number, code, said in ((0, 0, None), (2, 74, "late"), (1, 0, None))
+    ]
+    results = [{"topicId": TOPIC, "partitions": read[:2]}, {"topicId": OTHER, "partitions": read[2:]}]
+    folded.answers[0]({"results": results})
+    assert folded.became == [(0, 0, None, read[0]), (2, 74, "late", read[1]), (1, 0, None, read[2])]
 
 
-def test_writes_go_out_with_their_states() -> None:
-    async def test() -> None:
-        folded = Folded()
-        await folded.ask(operations.write(key(0), STATE), operations.write(key(1), STATE))
-        rows = [{"partition": number, **WRITTEN} for number in range(2)]
-        assert folded.requests == [(WRITE, {"groupId": "g", "topics": [{"topicId": TOPIC, "partitions": rows}]})]
-        results = [{"partition": number, "errorCode": 3 * number, "errorMessage": None} for number in range(2)]
-        folded.answers[0]({"results": [{"topicId": TOPIC, "partitions": results}]})
-        assert folded.became == [(0, 0, None, {}), (1, 3, None, {})]
-
-    run(test)
+@on_loop
+async def test_writes_go_out_with_their_states() -> None:
+    folded = Folded()
+    await folded.ask(operations.write(key(0), STATE), operations.write(key(1), STATE))
+    rows = [{"partition": number, **WRITTEN} for number in range(2)]
+    assert folded.requests == [(WRITE, {"groupId": "g", "topics": [{"topicId": TOPIC, "partitions": rows}]})]
+    results = [{"partition": number, "errorCode": 3 * number, "errorMessage": None} for number in range(2)]
+    folded.answers[0]({"results": [{"topicId": TOPIC, "partitions": results}]})
+    assert folded.became == [(0, 0, None, {}), (1, 3, None, {})]
 
 
-def test_groups_and_requests_of_other_kinds_go_out_by_themselves() -> None:
-    async def test() -> None:
-        folded = Folded()
-        await folded.ask(operations.delete(key(0)), operations.delete(key(1, group="h")), operations.read(key(2), 4))
-        assert [(api_key, asked["groupId"]) for api_key, asked in folded.requests] == [(DELETE, "g"), (DELETE, "h"), (READ, "g")]
-
-    run(test)
+@on_loop
+async def test_groups_and_requests_of_other_kinds_go_out_by_themselves() -> None:
+    folded = Folded()
+    await folded.ask(operations.delete(key(0)), operations.delete(key(1, group="h")), operations.read(key(2), 4))
+    assert [(api_key, asked["groupId"]) for api_key, asked in folded.requests] == [(DELETE, "g"), (DELETE, "h"), (READ, "g")]
 
 
-def test_what_an_answer_leaves_out_is_lost() -> None:
-    async def test() -> None:
-        folded = Folded()
-        await folded.ask(operations.delete(key(0)), operations.delete(key(1)))
-        stray = {"partition": 9, "errorCode": 0, "errorMessage": None}
-        folded.answers[0]({"results": [{"topicId": TOPIC, "partitions": [{**stray, "partition": 0}, stray]}]})
-        (first, (number, lost)) = folded.became
-        assert (first[:2], number) == ((0, 0), 1)
-        assert isinstance(lost, LostError)
-        assert str(lost) == "broker 1 (one:9092): the answer says nothing about the share partition"
-        assert (lost.code, lost.sent, lost.retriable) == (-1, True, False)
-
-    run(test)
+@on_loop
+async def test_what_an_answer_leaves_out_is_lost() -> None:
+    folded = Folded()
+    await folded.ask(operations.delete(key(0)), operations.delete(key(1)))
+    stray = {"partition": 9, "errorCode": 0, "errorMessage": None}
+    folded.answers[0]({"results": [{"topicId": TOPIC, "partitions": [{**stray, "partition": 0}, stray]}]})
+    (first, (number, lost)) = folded.became
+    assert (first[:2], number) == ((0, 0), 1)
+    assert isinstance(lost, LostError)
+    assert str(lost) == "broker 1 (one:9092): the answer says nothing about the share partition"
+    assert (lost.code, lost.sent, lost.retriable) == (-1, True, False)
 
 
 @pytest.mark.parametrize("refuses", [LostError("one", "gone", code=13, sent=False), ShareStateError("no")])
-def test_no_connection_is_the_failure_of_all_who_wait_for_it(refuses: Exception) -> None:
-    async def test() -> None:
-        folded = Folded()
-        folded.connected, folded.refuses = False, refuses
-        calls = await folded.ask(*(operations.delete(key(number)) for number in range(3)))
-        assert folded.became == [(number, refuses) for number in range(3)]
-        assert [call.sent for call in calls] == [False] * 3
-        # The next ones are sent once there is a connection.
-        folded.refuses = None
-        (later,) = await folded.ask(operations.delete(key(7)))
-        assert (folded.partitions, later.sent) == ([1], True)
-
-    run(test)
+@on_loop
+async def test_no_connection_is_the_failure_of_all_who_wait_for_it(refuses: Exception) -> None:
+    folded = Folded()
+    folded.connected, folded.refuses = False, refuses
+    calls = await folded.ask(*(operations.delete(key(number)) for number in range(3)))
+    assert folded.became == [(number, refuses) for number in range(3)]
+    assert [call.sent for call in calls] == [False] * 3
+    # The next ones are sent once there is a connection.
+    folded.refuses = None
+    (later,) = await folded.ask(operations.delete(key(7)))
+    assert (folded.partitions, later.sent) == ([1], True)
 
 
-def test_what_is_lost_is_lost_for_all_that_are_not_over() -> None:
-    async def test() -> None:
-        folded = Folded()
-        calls = await folded.ask(*(operations.delete(key(number)) for number in range(3)))
-        calls[1].over = True
-        lost = LostError("one", "gone", code=13, sent=True)
-        folded.answers[0](lost)
-        assert folded.became == [(0, lost), (2, lost)]
-        await folded.ask(operations.delete(key(7)))
-        assert folded.partitions == [3, 1]
-
-    run(test)
+@on_loop
+async def test_what_is_lost_is_lost_for_all_that_are_not_over() -> None:
+    folded = Folded()
+    calls = await folded.ask(*(operations.delete(key(number)) for number in range(3)))
+    calls[1].over = True
+    lost = LostError("one", "gone", code=13, sent=True)
+    folded.answers[0](lost)
+    assert folded.became == [(0, lost), (2, lost)]
+    await folded.ask(operations.delete(key(7)))
+    assert folded.partitions == [3, 1]
 
 
-def test_how_many_go_out_and_when() -> None:
-    async def test() -> None:
-        folded = Folded()
-        # Two requests are in progress where many wait, and no third.
-        await folded.ask(*(operations.delete(key(number)) for number in range(128)))
-        assert folded.partitions == [64, 64]
-        await folded.ask(*(operations.delete(key(number)) for number in range(200, 300)))
-        assert folded.partitions == [64, 64]
-        folded.answers[0](LostError("one", "gone", code=13, sent=True))
-        await asyncio.sleep(0.001)
-        assert folded.partitions == [64, 64, 100]
-        # With one in progress so few wait for its end.
-        folded = Folded()
-        await folded.ask(operations.delete(key(0)))
-        await folded.ask(*(operations.delete(key(number)) for number in range(1, 64)))
-        assert folded.partitions == [1]
-        await folded.ask(operations.delete(key(64)))
-        assert folded.partitions == [1, 64]
-
-    run(test)
+@on_loop
+async def test_how_many_go_out_and_when() -> None:
+    folded = Folded()
+    # Two requests are in progress where many wait, and no third.
+    await folded.ask(*(operations.delete(key(number)) for number in range(128)))
+    assert folded.partitions == [64, 64]
+    await folded.ask(*(operations.delete(key(number)) for number in range(200, 300)))
+    assert folded.partitions == [64, 64]
+    folded.answers[0](LostError("one", "gone", code=13, sent=True))
+    await asyncio.sleep(0.001)
+    assert folded.partitions == [64, 64, 100]
+    # With one in progress so few wait for its end.
+    folded = Folded()
+    await folded.ask(operations.delete(key(0)))
+    await folded.ask(*(operations.delete(key(number)) for number in range(1, 64)))
+    assert folded.partitions == [1]
+    await folded.ask(operations.delete(key(64)))
+    assert folded.partitions == [1, 64]
 
 
-def test_a_request_is_no_larger_than_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test() -> None:
-        monkeypatch.setattr(module, "MAX_PARTITIONS", 3)
-        folded = Folded()
-        calls = [Call(operations.delete(key(number)), asyncio.get_running_loop().create_future()) for number in range(5)]
-        calls[1].over = True
-        for call in calls:
-            folded.folding.submit(BROKER, call)
-        await asyncio.sleep(0.001)
-        assert folded.partitions == [3]
-        assert [call.sent for call in calls] == [True, False, True, True, False]
-        monkeypatch.setattr(module, "MAX_BYTES", 128)
-        folded = Folded()
-        await folded.ask(*(operations.delete(key(number)) for number in range(3)))
-        assert folded.partitions == [2]
-        # One always goes out, however large it is.
-        folded = Folded()
-        monkeypatch.setattr(module, "MAX_BYTES", 1)
-        await folded.ask(*(operations.delete(key(number)) for number in range(2)))
-        assert folded.partitions == [1]
-
-    run(test)
+@on_loop
+async def test_a_request_is_no_larger_than_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_PARTITIONS", 3)
+    folded = Folded()
+    calls = [Call(operations.delete(key(number)), asyncio.get_running_loop().create_future()) for number in range(5)]
+    calls[1].over = True
+    for call in calls:
+        folded.folding.submit(BROKER, call)
+    await asyncio.sleep(0.001)
+    assert folded.partitions == [3]
+    assert [call.sent for call in calls] == [True, False, True, True, False]
+    monkeypatch.setattr(module, "MAX_BYTES", 128)
+    folded = Folded()
+    await folded.ask(*(operations.delete(key(number)) for number in range(3)))
+    assert folded.partitions == [2]
+    # One always goes out, however large it is.
+    folded = Folded()
+    monkeypatch.setattr(module, "MAX_BYTES", 1)
+    await folded.ask(*(operations.delete(key(number)) for number in range(2)))
+    assert folded.partitions == [1]
 
 
-def test_closing_ends_the_opening_of_connections() -> None:
-    async def test() -> None:
-        folded = Folded()
-        folded.connected, folded.hold = False, asyncio.Event()
-        await folded.ask(operations.delete(key(0)))
-        assert len(asyncio.all_tasks()) == 2
-        await folded.folding.close()
-        assert asyncio.all_tasks() == {asyncio.current_task()}
-        assert (folded.connects, folded.requests, folded.became) == (1, [], [])
-
-    run(test)
+@on_loop
+async def test_closing_ends_the_opening_of_connections() -> None:
+    folded = Folded()
+    folded.connected, folded.hold = False, asyncio.Event()
+    await folded.ask(operations.delete(key(0)))
+    assert len(asyncio.all_tasks()) == 2
+    await folded.folding.close()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert (folded.connects, folded.requests, folded.became) == (1, [], [])
 
 
-def test_no_connection_is_opened_for_calls_that_are_over() -> None:
-    async def test() -> None:
-        folded = Folded()
-        folded.connected = False
-        calls = [Call(operations.delete(key(number)), asyncio.get_running_loop().create_future()) for number in range(3)]
-        for call in calls:
-            folded.folding.submit(BROKER, call)
-        for call in calls:
-            call.over = True
-        await asyncio.sleep(0.001)
-        assert (folded.connects, folded.requests) == (0, [])
-        # The next one is sent as if they had not been there.
-        calls = await folded.ask(*(operations.delete(key(number)) for number in range(2)))
-        await asyncio.sleep(0.001)
-        assert (folded.connects, folded.partitions, [call.sent for call in calls]) == (1, [2], [True, True])
-
-    run(test)
+@on_loop
+async def test_no_connection_is_opened_for_calls_that_are_over() -> None:
+    folded = Folded()
+    folded.connected = False
+    calls = [Call(operations.delete(key(number)), asyncio.get_running_loop().create_future()) for number in range(3)]
+    for call in calls:
+        folded.folding.submit(BROKER, call)
+    for call in calls:
+        call.over = True
+    await asyncio.sleep(0.001)
+    assert (folded.connects, folded.requests) == (0, [])
+    # The next one is sent as if they had not been there.
+    calls = await folded.ask(*(operations.delete(key(number)) for number in range(2)))
+    await asyncio.sleep(0.001)
+    assert (folded.connects, folded.partitions, [call.sent for call in calls]) == (1, [2], [True, True])

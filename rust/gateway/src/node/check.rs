@@ -12,8 +12,10 @@ impl Node {
         self.partitions.check();
         let mut timers = 0;
         let mut unread = 0;
+        let mut queued = 0;
         for (connection, found) in &self.connections {
             unread += found.unread;
+            queued += found.inlet.waiting();
             let request = match &found.work {
                 None | Some(Work::Elsewhere) => continue,
                 Some(Work::Late { .. }) => {
@@ -34,6 +36,7 @@ impl Node {
             }
         }
         assert_eq!(unread, self.answers.held());
+        assert_eq!(queued, self.queued);
         timers += self
             .partitions
             .all()

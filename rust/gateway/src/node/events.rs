@@ -56,6 +56,11 @@ pub enum Closing {
         /// The version.
         version: i16,
     },
+    /// The requests of all clients that wait have too many bytes, and those of this one have most.
+    Queued {
+        /// Bytes of its requests.
+        bytes: usize,
+    },
     /// The control plane has ended it.
     Asked,
 }

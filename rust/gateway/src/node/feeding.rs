@@ -40,6 +40,7 @@ impl Node {
             return;
         };
         self.answers.give_back(found.unread);
+        self.queued -= found.inlet.waiting();
         match found.work {
             Some(Work::Share(mut request)) => self.abandon(&mut request),
             Some(Work::Late { timer, .. }) => self.timers.take_back(timer),
@@ -61,8 +62,10 @@ impl Node {
             return;
         }
         found.inlet.push(bytes);
+        self.queued += bytes.len();
         self.done.push_back(connection);
         self.run(now);
+        while self.queued > self.limits.queued && self.cut_off_largest() {}
     }
 
     /// Returns `true` if more bytes of a client are welcome.
@@ -126,13 +129,18 @@ impl Node {
         {
             let is_stranger = found.principal.is_none();
             let mut inlet = std::mem::take(&mut found.inlet);
+            self.queued -= inlet.waiting();
             let limits = self.limits;
             let taken = match inlet.next(|key| limits.longest(is_stranger, key)) {
                 Ok(Some(frame)) => Some(self.request(connection, is_stranger, frame, now)),
                 Ok(None) => None,
                 Err(error) => Some(Err(Closing::Frame(error))),
             };
-            if let Some(found) = self.connections.get_mut(&connection) {
+            // What follows the last request of a connection is not looked at.
+            if let Some(found) = self.connections.get_mut(&connection)
+                && !found.is_closing
+            {
+                self.queued += inlet.waiting();
                 found.inlet = inlet;
             }
             match taken {
@@ -206,8 +214,26 @@ impl Node {
             && !found.is_closing
         {
             found.is_closing = true;
+            self.queued -= std::mem::take(&mut found.inlet).waiting();
             self.events.push_back(Event::Close { connection, cause });
         }
+    }
+
+    /// Ends the connection with most bytes of requests that wait. False if no connection has any.
+    fn cut_off_largest(&mut self) -> bool {
+        let waiting = |(connection, found): (&ConnectionId, &Connection)| {
+            (found.inlet.waiting(), *connection)
+        };
+        let open = self
+            .connections
+            .iter()
+            .filter(|(_, found)| !found.is_closing);
+        let largest = open.map(waiting).max();
+        let Some((bytes, connection)) = largest.filter(|(bytes, _)| *bytes > 0) else {
+            return false;
+        };
+        self.close(connection, Closing::Queued { bytes });
+        true
     }
 
     pub(super) fn put_work(&mut self, connection: ConnectionId, work: Work) {

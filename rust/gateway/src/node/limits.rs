@@ -1,4 +1,5 @@
-//! Limits for clients: what one may send, hold and keep unread. The memory of a node is bounded because each of these is.
+//! Limits for clients: what one may send, hold and keep unread. The memory of a node is bounded because each of these is, and because
+//! its driver takes so many connections at most.
 
 /// The first bytes of a frame that say which request it is.
 const FETCH: i16 = 78;
@@ -20,6 +21,8 @@ pub struct Limits {
     pub elements: usize,
     /// Bytes of requests of one connection that may wait for the one before them; no more is read then.
     pub waiting: usize,
+    /// Bytes of requests of all connections that have arrived and are not begun; the connection with most of them is ended then.
+    pub queued: usize,
     /// Bytes of the answers of one connection that its client has not taken; its next request waits then.
     pub unread: usize,
     /// Bytes of all answers that clients have not taken; share fetches wait then.
@@ -44,6 +47,7 @@ impl Default for Limits {
             token_frame: 68 << 10,
             elements: 25_000,
             waiting: 64 << 10,
+            queued: 64 << 20,
             unread: 256 << 10,
             answers: 256 << 20,
             fetch_max_bytes: 55 << 20,

@@ -93,6 +93,8 @@ pub struct Node {
     rounds: Rounds,
     timers: Timers,
     answers: AnswerBytes,
+    /// Bytes of requests that have arrived and are not begun.
+    queued: usize,
     /// Fetches that wait until clients have taken what they were given, oldest first.
     starved: BTreeMap<RequestId, ConnectionId>,
     events: VecDeque<Event>,
@@ -131,6 +133,7 @@ impl Node {
             rounds: Rounds::default(),
             timers: Timers::default(),
             answers: AnswerBytes::default(),
+            queued: 0,
             starved: BTreeMap::new(),
             events: VecDeque::new(),
             needs: VecDeque::new(),

@@ -134,6 +134,32 @@ fn a_client_that_sends_on_while_it_waits_is_read_up_to_a_limit() {
 }
 
 #[test]
+fn of_too_many_bytes_that_wait_those_go_of_the_client_with_most() {
+    let limits = Limits {
+        queued: 1_000,
+        ..Limits::default()
+    };
+    let mut world = World::new(limits);
+    for connection in 1..=3 {
+        world.open(connection);
+        // The first request is begun, and the others wait for its answer.
+        world.feed(connection, &framed(3, 9, 1, b""));
+    }
+    let other = framed(3, 9, 1, &[0; 383]);
+    assert_eq!(other.len(), 400);
+    world.feed(1, &other);
+    world.feed(2, &other[..200]);
+    world.feed(3, &other);
+    assert_eq!(world.closings, []);
+    world.feed(2, &other[200..201]);
+    assert_eq!(world.closings, [(3, Closing::Queued { bytes: 400 })]);
+    // Those that are left are served.
+    world.node.answered(1, Some(Vec::new()), world.now);
+    world.drive();
+    assert_eq!(world.opaque.len(), 4);
+}
+
+#[test]
 fn what_a_closed_connection_waited_for_reaches_nobody() {
     let mut world = world();
     world.feed(A, &framed(3, 9, 1, b""));

@@ -6,7 +6,9 @@ import asyncio
 import gc
 import socket
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -50,6 +52,28 @@ def test_what_was_accepted_begins_and_nothing_else_does(turns: int) -> None:
     asyncio.run(asyncio.wait_for(test(), 60))
     # A socket that was lost would be told of here, as an error of the test.
     gc.collect()
+
+
+def test_three_turns_pass_between_the_last_connection_and_the_end() -> None:
+    steps: list[str] = []
+
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+
+        def turn() -> None:
+            steps.append("turn")
+            if "close" not in steps:
+                loop.call_soon(turn)
+
+        loop.call_soon(turn)
+        sockets = [SimpleNamespace(fileno=partial(int, number)) for number in (5, 6)]
+        own = SimpleNamespace(remove_reader=lambda number: steps.append(f"remove {number}"))
+        listening = SimpleNamespace(sockets=sockets, get_loop=lambda: own, close=lambda: steps.append("close"))
+        await stop_accepting(cast("asyncio.Server", listening))
+
+    asyncio.run(test())
+    # With a longer sleep there would be no end of turns.
+    assert steps[:6] == ["remove 5", "remove 6", "turn", "turn", "turn", "close"]
 
 
 def test_a_server_closes_twice() -> None:

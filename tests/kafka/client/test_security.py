@@ -14,7 +14,6 @@ import scramp  # type: ignore[import-untyped]
 from share_state.errors import ConfigError
 from share_state.kafka import (
     AuthenticationFailedError,
-    KafkaPersisterError,
     NotAuthorizedError,
     OAuthBearer,
     Plain,
@@ -147,21 +146,6 @@ def test_who_does_not_is_told_so_once(name: str) -> None:
     run(test)
 
 
-def test_a_mechanism_that_the_broker_does_not_take() -> None:
-    async def test() -> None:
-        security = SecurityOptions(sasl=Scram("alice", "alice-secret"))
-        async with (
-            sasl_broker(plain_step, ["PLAIN", "GSSAPI"]) as broker,
-            persister(address := await broker.start(), security=security) as client,
-        ):
-            with pytest.raises(AuthenticationFailedError, match="PLAIN, GSSAPI") as raised:
-                await client.read_summary(KEY)
-            assert (raised.value.kafka_code, raised.value.node) == (33, f"{address.host}:{address.port}")
-            assert not broker.said(AUTHENTICATE)
-
-    run(test)
-
-
 @pytest.mark.parametrize("answer", [b"", b"v=AAAA", b"e=other-error", b"\xff"])
 def test_a_broker_that_does_not_know_the_password_itself(answer: bytes) -> None:
     async def test() -> None:
@@ -255,43 +239,6 @@ def test_a_session_that_ends_is_followed_by_another() -> None:
             await writing
             assert broker.store.read_summary(KEY).start_offset == 5
             assert len(broker.said(WRITE)) == 1
-
-    run(test)
-
-
-@pytest.mark.parametrize(("lifetime_ms", "waits"), [(0, []), (1, [0.00085])])
-def test_a_session_without_an_end_is_not_retired(lifetime_ms: int, waits: list[float]) -> None:
-    async def test() -> None:
-        def for_so_long(turn: Turn, said: bytes) -> dict[str, Any]:
-            return plain_step(turn, said) | {"sessionLifetimeMs": lifetime_ms}
-
-        clock = TestClock(hold_waits=True)
-        security = SecurityOptions(sasl=Plain("alice", "alice-secret"))
-        async with (
-            sasl_broker(for_so_long, ["PLAIN"]) as broker,
-            persister(await broker.start(), security=security, clock=clock) as client,
-        ):
-            await client.reset_state(KEY, 1, 0)
-            assert clock.waits == pytest.approx(waits)
-
-    run(test)
-
-
-def test_a_handshake_that_fails_is_told_with_its_code() -> None:
-    async def refuse(turn: Turn) -> bytes:
-        return turn.answer({"errorCode": 34, "mechanisms": []})
-
-    async def test() -> None:
-        security = SecurityOptions(sasl=Plain("alice", "alice-secret"))
-        async with (
-            sasl_broker(plain_step, ["PLAIN"]) as broker,
-            persister(await broker.start(), security=security) as client,
-        ):
-            broker.script[HANDSHAKE].append(refuse)
-            with pytest.raises(
-                KafkaPersisterError, match=r"SaslHandshake failed with code 34 \(ILLEGAL_SASL_STATE\): no reason given$"
-            ):
-                await client.read_summary(KEY)
 
     run(test)
 

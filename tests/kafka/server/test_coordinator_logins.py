@@ -1,4 +1,4 @@
-"""The server's side of SASL in literals: SCRAM as in RFC 7677, what a login knows of itself, and how a server stops listening."""
+"""The server's side of SASL in literals: SCRAM as in RFC 7677, and what a login knows of itself."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import scramp  # type: ignore[import-untyped]
 
 from share_state.kafka.logins import Login, Users, read_users
-from share_state.util.closing import stop_accepting
-from tests.kafka.server.coordinator_stand_ins import Listening
 
 #: The conversation of RFC 7677, section 3.
 CLIENT_NONCE, SERVER_NONCE = "rOprNGfwEbeRWgbNEkqO", "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
@@ -178,25 +176,3 @@ def test_a_file_of_users_is_utf_8_whatever_the_machine_prefers(tmp_path: Path) -
 
     (tmp_path / "users").write_text("é:ö\n", encoding="utf-8")
     assert read_users(Latin(tmp_path / "users")) == {"é": "ö"}
-
-
-# How a server stops to listen.
-
-
-def test_three_turns_pass_between_the_last_connection_and_the_end() -> None:
-    listening = Listening(5, 6)
-
-    async def test() -> None:
-        loop = asyncio.get_running_loop()
-
-        def turn() -> None:
-            listening.steps.append("turn")
-            if "close" not in listening.steps:
-                loop.call_soon(turn)
-
-        loop.call_soon(turn)
-        await stop_accepting(cast("asyncio.Server", listening))
-
-    asyncio.run(test())
-    # With a longer sleep there would be no end of turns.
-    assert listening.steps[:6] == ["remove 5", "remove 6", "turn", "turn", "turn", "close"]

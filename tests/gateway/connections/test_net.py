@@ -198,7 +198,9 @@ def test_rows_that_are_written_in_slices_are_the_same_bytes(key: int) -> None:
         if not field:
             assert (name_of(key), version < 4) == ("FindCoordinator", True)
             continue
-        for count, slices in ((0, 0), (100, 0), (101, 2), (128, 2), (16_500, 165)):
+        # The length of most takes three bytes in the versions that are flexible.
+        counts = ((0, 0), (100, 0), (101, 2), (128, 2), (16_500, 165))
+        for count, slices in counts if version in {oldest, newest} else counts[:-1]:
             answer = decode_message(key, version, encode(key, version, {field: [{}] * count}, response=True), response=True)
             whole = encode_message(key, version, answer, response=True)
             found, turns = asyncio.run(written(version, answer))

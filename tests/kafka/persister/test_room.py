@@ -204,6 +204,14 @@ def test_where_the_cluster_does_not_tell_it_is_taken_for_the_default(action: Act
                 await client.write_state(KEY, apart(*range(0, 100, 2)))
             [told] = [record.getMessage() for record in caplog.records if "max.message.bytes" in record.getMessage()]
             assert told.endswith(f"taken for {DEFAULT_MAX_MESSAGE_BYTES}")
+
+    run(test)
+
+
+def test_the_default_is_a_limit_as_any_other() -> None:
+    async def test() -> None:
+        async with limited(telling(None)) as broker, persister(await broker.start()) as client:
+            await client.reset_state(KEY, 1, 0)
             most = (DEFAULT_MAX_MESSAGE_BYTES - 250) // 20
             await client.write_state(KEY, apart(*range(1_000, 101_000, 2)))
             with pytest.raises(LimitExceededError) as refused:

@@ -1,6 +1,6 @@
 //! Bounded reading of the fields, and writing of those that may not fit.
 
-use crate::error::{DraftError, DraftErrorKind};
+use crate::error::DraftError;
 
 /// Reads big-endian fields from the front of a key or a value.
 #[derive(Clone, Copy)]
@@ -21,18 +21,12 @@ impl<'a> Reader<'a> {
         self.rest.len()
     }
 
-    /// The error `kind` of the field that would be read next.
-    pub(crate) const fn error(&self, field: &'static str, kind: DraftErrorKind) -> DraftError {
+    /// The error of the field that would be read next.
+    pub(crate) const fn error(&self, field: &'static str) -> DraftError {
         DraftError {
             field,
             position: self.length - self.rest.len(),
-            kind,
         }
-    }
-
-    fn truncated(&self, field: &'static str, needed: usize) -> DraftError {
-        let remaining = self.rest.len();
-        self.error(field, DraftErrorKind::Truncated { needed, remaining })
     }
 
     pub(crate) fn array<const N: usize>(
@@ -40,7 +34,7 @@ impl<'a> Reader<'a> {
         field: &'static str,
     ) -> Result<[u8; N], DraftError> {
         let split = self.rest.split_first_chunk::<N>();
-        let (head, rest) = split.ok_or_else(|| self.truncated(field, N))?;
+        let (head, rest) = split.ok_or_else(|| self.error(field))?;
         self.rest = rest;
         Ok(*head)
     }
@@ -70,14 +64,9 @@ impl<'a> Reader<'a> {
         let start = *self;
         let length = self.i16("GroupId")?;
         let positive = usize::try_from(length).ok().filter(|length| *length > 0);
-        let length = positive.ok_or_else(|| {
-            let length = i64::from(length);
-            start.error("GroupId", DraftErrorKind::Length { length })
-        })?;
-        let split = self.rest.split_at_checked(length);
-        let (text, rest) = split.ok_or_else(|| self.truncated("GroupId", length))?;
-        let text =
-            core::str::from_utf8(text).map_err(|_| self.error("GroupId", DraftErrorKind::Utf8))?;
+        let split = positive.and_then(|length| self.rest.split_at_checked(length));
+        let text = split.and_then(|(text, rest)| Some((core::str::from_utf8(text).ok()?, rest)));
+        let (text, rest) = text.ok_or_else(|| start.error("GroupId"))?;
         self.rest = rest;
         Ok(text)
     }
@@ -87,15 +76,15 @@ impl<'a> Reader<'a> {
         let start = *self;
         match self.i16("Version")? {
             0 => Ok(()),
-            version => Err(start.error("Version", DraftErrorKind::Version { version })),
+            _ => Err(start.error("Version")),
         }
     }
 
     /// Refuses bytes after the end.
-    pub(crate) fn finish(self) -> Result<(), DraftError> {
+    pub(crate) const fn finish(self) -> Result<(), DraftError> {
         match self.rest.len() {
             0 => Ok(()),
-            count => Err(self.error("end of the record", DraftErrorKind::TrailingBytes { count })),
+            _ => Err(self.error("end of the record")),
         }
     }
 }
@@ -106,10 +95,7 @@ impl<'a> Reader<'a> {
 /// It is empty or longer than 32,767 bytes, which no reader takes.
 pub(crate) fn write_group_id(out: &mut Vec<u8>, group: &str) -> Result<(), DraftError> {
     let length = i16::try_from(group.len()).ok().filter(|length| *length > 0);
-    let length = length.ok_or_else(|| {
-        let length = i64::try_from(group.len()).unwrap_or(i64::MAX);
-        DraftError::unwritable("GroupId", DraftErrorKind::Length { length })
-    })?;
+    let length = length.ok_or_else(|| Reader::new(&[]).error("GroupId"))?;
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(group.as_bytes());
     Ok(())

@@ -5,7 +5,7 @@
 //!
 //! Every decoder guarantees:
 //!
-//! 1. No input panics, and every refusal names the field, the byte and the value ([`DraftError`]).
+//! 1. No input panics, and every refusal names the field and the byte ([`DraftError`]).
 //! 2. Memory is bounded by the length of the input, never by a number written in it.
 //! 3. The bytes of what is accepted, written again, are the same.
 
@@ -19,5 +19,5 @@ pub mod state_topic;
 mod states;
 
 pub use effective::EffectiveState;
-pub use error::{CheckpointEpochExhausted, DraftError, DraftErrorKind};
+pub use error::{CheckpointEpochExhausted, DraftError};
 pub use states::as_written;

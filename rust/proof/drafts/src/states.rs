@@ -6,7 +6,7 @@ use share_state_core::record_state::RecordState;
 use share_state_core::state_batch::StateBatch;
 
 use crate::cursor::Reader;
-use crate::error::{DraftError, DraftErrorKind};
+use crate::error::DraftError;
 
 /// Bytes of one element.
 const STATE_SIZE: usize = 8 + 8 + 1 + 2;
@@ -38,10 +38,7 @@ pub(crate) fn read_states(r: &mut Reader<'_>) -> Result<Vec<StateBatch>, DraftEr
     let fits = usize::try_from(count)
         .ok()
         .filter(|count| *count <= possible);
-    let fits = fits.ok_or_else(|| {
-        let count = i64::from(count);
-        start.error("States", DraftErrorKind::Count { count, possible })
-    })?;
+    let fits = fits.ok_or_else(|| start.error("States"))?;
     let mut states = Vec::with_capacity(fits);
     for _ in 0..fits {
         states.push(StateBatch {
@@ -59,11 +56,7 @@ pub(crate) fn read_states(r: &mut Reader<'_>) -> Result<Vec<StateBatch>, DraftEr
 /// # Errors
 /// It is longer than its count can say.
 pub(crate) fn write_states(out: &mut Vec<u8>, states: &[StateBatch]) -> Result<(), DraftError> {
-    let count = i32::try_from(states.len()).map_err(|_| {
-        let count = i64::try_from(states.len()).unwrap_or(i64::MAX);
-        let possible = i32::MAX as usize;
-        DraftError::unwritable("States", DraftErrorKind::Count { count, possible })
-    })?;
+    let count = i32::try_from(states.len()).map_err(|_| Reader::new(&[]).error("States"))?;
     out.reserve(4 + states.len() * STATE_SIZE);
     out.extend_from_slice(&count.to_be_bytes());
     for state in states {

@@ -4,7 +4,7 @@
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::persister::WriteState;
 use share_state_core::state_batch::StateBatch;
-use share_state_drafts::control::{ControlBody, ControlRecord, ControlRecovery, ControlWriter};
+use share_state_drafts::control::{ControlBody, ControlRecord, ControlRecovery};
 use share_state_drafts::state_topic::{
     CheckpointEpochWidth, StateKey, StateRecord, StateReplay, StateValue, StateWriter,
 };
@@ -151,23 +151,6 @@ fn deltas_apply_in_the_order_of_their_indexes() {
 }
 
 #[test]
-fn a_state_that_covers_no_offset_leaves_no_trace_and_the_end_of_the_offsets_is_no_trap() {
-    let inverted = accepted(9, 3);
-    assert_eq!(
-        EffectiveState::new(3, &inverted),
-        EffectiveState::new(3, &[])
-    );
-    let all = EffectiveState::new(3, &accepted(i64::MIN, i64::MAX));
-    assert_eq!(all.start_offset(), i64::MAX);
-    let unresolved = EffectiveState::new(-1, &accepted(0, 4));
-    assert_eq!(
-        (unresolved.start_offset(), unresolved.end_offset()),
-        (-1, 5)
-    );
-    assert_eq!(unresolved.states(), accepted(0, 4));
-}
-
-#[test]
 fn a_writer_without_an_epoch_left_stays_as_it_was() {
     let change = |start_offset| WriteState {
         state_epoch: 0,
@@ -187,81 +170,4 @@ fn a_writer_without_an_epoch_left_stays_as_it_was() {
     };
     assert_eq!(writer.write(&change(70_000)), Err(exhausted));
     assert_eq!(writer.write(&change(70_000)), Err(exhausted));
-}
-
-#[test]
-fn a_start_offset_that_states_do_not_explain_takes_a_checkpoint() {
-    let (mut writer, _) = ControlWriter::begin("g", 0, 100);
-    let mut change = WriteState {
-        state_epoch: 0,
-        leader_epoch: 0,
-        start_offset: 0,
-        delivery_complete_count: 0,
-        state_batches: accepted(0, 9),
-    };
-    let delta = writer.write(&change).unwrap();
-    assert!(matches!(delta.body, ControlBody::Delta { .. }));
-    change.start_offset = 25;
-    let moved = writer.write(&change).unwrap();
-    assert_eq!(moved, control("g", 1, checkpoint(25)));
-}
-
-/// The proposal writes so of records that nobody answered yet; Kafka writes nothing of them.
-#[test]
-fn available_with_count_0_says_nothing() {
-    let unanswered = StateBatch {
-        first_offset: 111,
-        last_offset: 118,
-        delivery_state: 0,
-        delivery_count: 0,
-    };
-    let spoken = [vec![unanswered], accepted(119, 119)].concat();
-    let state = EffectiveState::new(110, &spoken);
-    assert_eq!(state, EffectiveState::new(110, &accepted(119, 119)));
-    assert_eq!(state.end_offset(), 120);
-}
-
-#[test]
-fn neither_writer_writes_an_acquisition() {
-    let acquired = |delivery_state, delivery_count| StateBatch {
-        first_offset: 3,
-        last_offset: 4,
-        delivery_state,
-        delivery_count,
-    };
-    let change = WriteState {
-        state_epoch: 0,
-        leader_epoch: 0,
-        start_offset: 0,
-        delivery_complete_count: 0,
-        state_batches: vec![acquired(1, 2)],
-    };
-    let states = vec![acquired(0, 1)];
-    let (mut writer, _) = ControlWriter::begin("g", 0, 1);
-    let body = ControlBody::Delta {
-        states: states.clone(),
-    };
-    assert_eq!(writer.write(&change), Ok(control("g", 0, body)));
-    let width = CheckpointEpochWidth::U32;
-    let (mut writer, _) = StateWriter::begin(share_partition(), 0, 0, width, 1);
-    let delta = record(Some(0), (0, 0), -1, states.clone());
-    assert_eq!(writer.write(&change), Ok(delta));
-    let checkpoint = record(None, (0, 1), 0, states);
-    assert_eq!(writer.write(&change), Ok(checkpoint));
-}
-
-#[test]
-fn nobody_resumes_what_has_no_checkpoint() {
-    let recovery = ControlRecovery::new();
-    assert!(matches!(ControlWriter::resume(&recovery, "g", 1), Ok(None)));
-    let mut replay = StateReplay::new();
-    replay.replay(&record(Some(0), (0, 0), 5, vec![]));
-    let width = CheckpointEpochWidth::U16;
-    let resume = |replay: &StateReplay| StateWriter::resume(replay, share_partition(), width, 1);
-    assert!(matches!(resume(&replay), Ok(None)));
-    replay.replay(&record(None, (0, 65_535), 5, vec![]));
-    let exhausted = CheckpointEpochExhausted {
-        checkpoint_epoch: 65_535,
-    };
-    assert!(matches!(resume(&replay), Err(error) if error == exhausted));
 }

@@ -2,7 +2,7 @@
 
 use super::{StateRecord, StateValue, decode_key};
 use crate::cursor::Reader;
-use crate::error::{DraftError, DraftErrorKind};
+use crate::error::DraftError;
 use crate::states::{read_states, write_states};
 
 /// Width of the checkpoint epoch, which grew between two revisions of the draft. Nothing in a record tells which it is.
@@ -37,11 +37,8 @@ pub fn encode_value(
     out.extend_from_slice(&value.state_epoch.to_be_bytes());
     match width {
         CheckpointEpochWidth::U16 => {
-            let epoch = u16::try_from(value.checkpoint_epoch).map_err(|_| {
-                let (value, max) = (value.checkpoint_epoch, width.last_epoch());
-                let kind = DraftErrorKind::TooLarge { value, max };
-                DraftError::unwritable("CheckpointEpoch", kind)
-            })?;
+            let epoch = u16::try_from(value.checkpoint_epoch);
+            let epoch = epoch.map_err(|_| Reader::new(&[]).error("CheckpointEpoch"))?;
             out.extend_from_slice(&epoch.to_be_bytes());
         }
         CheckpointEpochWidth::U32 => out.extend_from_slice(&value.checkpoint_epoch.to_be_bytes()),

@@ -114,15 +114,13 @@ def show(result: Result, directory: Path, seed: int) -> None:
         print(f"  written: {path}")
     for found in result.differences:
         print(f"\n  {found['what']} ({found['scenario']['name']})")
-        for index, op in enumerate(found.get("ops", [])):
+        for index, op in enumerate(found["ops"]):
             print(f"    {index}: {json.dumps(op)}")
         for when in ("before", "after"):
-            for side, state in found.get(when, {}).items():
+            for side, state in found[when].items():
                 print(f"    {when}, {side}: {state}")
-        for point in found.get("points", []):
+        for point in found["points"]:
             print(f"    {point['what']}:\n      Kafka {point['kafka']}\n      ours  {point['ours']}")
-        if "ops" not in found:
-            print(f"    {json.dumps(found['scenario'])}\n    ours: {json.dumps(found['ours'])}")
 
 
 def write(differences: list[dict[str, Any]], directory: Path, seed: int) -> list[Path]:

@@ -1,28 +1,93 @@
 //! Merges of state batches: Kafka's `PersisterStateBatchCombiner` beside the core's fold.
 
 use std::io;
-use std::time::Instant;
 
 use serde_json::{Value, json};
 use share_state_core::state_batch::{StateBatch, combine};
 
-use crate::arguments::Arguments;
-use crate::deliberate::{ByName, what_of};
 use crate::kafka::Kafka;
 use crate::operation::Batch;
-use crate::partition::IN_ACCORD;
+use crate::profile::{Class, Difference, Profile, Verdict, asked};
 use crate::random::Random;
-use crate::report::Report;
 
-/// The deliberate differences that are recognised here: profile, id and what happens.
-pub const RULES: &[ByName] = &[
-    ("combiner", "M1", "an inverted batch is merged"),
-    ("combiner", "M2", "the last offset there is"),
-];
+const M1: Class = ("M1", "an inverted batch is merged");
+const M2: Class = ("M2", "the last offset there is");
+
+/// The profile `combiner`: a sequence is a number of merges.
+pub struct OnCombiners;
+
+impl Profile for OnCombiners {
+    type Operation = Merge;
+
+    const NAME: &'static str = "combiner";
+    const SUITE: &'static str = "combiner";
+
+    fn rules() -> Vec<Class> {
+        vec![M1, M2]
+    }
+
+    fn generate(random: &mut Random, length: usize, _: &[usize]) -> Vec<Merge> {
+        (0..length).map(|_| Merge::generate(random)).collect()
+    }
+
+    fn smaller(merge: &Merge) -> Vec<Merge> {
+        merge.smaller()
+    }
+
+    fn to_json(merge: &Merge) -> Value {
+        merge.to_json()
+    }
+
+    fn name_of(_: &Merge) -> &'static str {
+        "merge"
+    }
+
+    fn judge(merges: &[Merge], given: &[Value]) -> Verdict {
+        let mut verdict = Verdict::default();
+        for (at, (merge, given)) in merges.iter().zip(given).enumerate() {
+            verdict.compared += 1;
+            let (ours, kafka) = (merge.ours(), &given["expect"]);
+            let merged = ours.as_array().map_or(0, Vec::len).min(6);
+            verdict.reached.push(format!("merge to {merged}"));
+            if ours == *kafka {
+                continue;
+            }
+            let class = merge.class(kafka);
+            let difference =
+                Difference::new(at, "merge", kafka.to_string(), ours.to_string(), class);
+            if class.is_none() {
+                verdict.difference = Some(difference);
+                return verdict;
+            }
+            verdict.explained.push(difference);
+        }
+        verdict
+    }
+
+    /// The last merge alone: each stands for itself.
+    fn exported(
+        kafka: &mut Kafka,
+        name: &str,
+        merges: &[Merge],
+    ) -> io::Result<(Value, Vec<Option<usize>>)> {
+        let mut given = asked::<Self>(kafka, merges)?;
+        let mut places = vec![None; merges.len()];
+        let (Some(last), Some(mut given), Some(place)) =
+            (merges.last(), given.pop(), places.last_mut())
+        else {
+            return Err(io::Error::other("no merge"));
+        };
+        *place = Some(0);
+        let mut scenario = last.to_json();
+        scenario["name"] = json!(name);
+        scenario["expect"] = given["expect"].take();
+        Ok((scenario, places))
+    }
+}
 
 /// A merge.
 #[derive(Clone, Debug)]
-struct Merge {
+pub struct Merge {
     so_far: Vec<Batch>,
     new: Vec<Batch>,
     start_offset: i64,
@@ -92,24 +157,17 @@ impl Merge {
         json!(merged)
     }
 
-    fn scenario(&self, arguments: &Arguments, sequence: u64, expect: Value) -> Value {
-        let mut scenario = self.to_json();
-        scenario["name"] = json!(format!("combiner-{}-{sequence}", arguments.seed));
-        scenario["expect"] = expect;
-        scenario
-    }
-
     fn all(&self) -> impl Iterator<Item = &Batch> {
         self.so_far.iter().chain(&self.new)
     }
 
     /// The deliberate difference that explains another answer of Kafka's, if one does.
-    fn class(&self, kafka: &Value) -> Option<&'static str> {
+    fn class(&self, kafka: &Value) -> Option<Class> {
         if self.all().any(|b| b.1 < b.0) {
-            return Some("M1");
+            return Some(M1);
         }
         let threw = kafka.get("error").is_some();
-        (threw && self.all().any(|b| b.1 == i64::MAX)).then_some("M2")
+        (threw && self.all().any(|b| b.1 == i64::MAX)).then_some(M2)
     }
 
     fn smaller(&self) -> Vec<Self> {
@@ -153,93 +211,4 @@ fn batches(random: &mut Random, width: i64, sorted: bool, most: u64) -> Vec<Batc
         at = last + 1 + random.pick(&[0, 0, 1, 4]);
     }
     list
-}
-
-/// Runs the profile: a sequence is `length` merges.
-///
-/// # Errors
-/// Kafka's side has failed.
-pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
-    let mut report = Report::new("combiner", arguments.seed);
-    let begun = Instant::now();
-    for sequence in arguments.sequences() {
-        let mut random = Random::new(arguments.seed, sequence);
-        let merges: Vec<Merge> = (0..arguments.length)
-            .map(|_| Merge::generate(&mut random))
-            .collect();
-        let given = ask(kafka, &merges)?;
-        for (merge, given) in merges.iter().zip(&given) {
-            report.operations += 1;
-            report.compared += 1;
-            let ours = merge.ours();
-            report.cover(&format!(
-                "merge to {}",
-                ours.as_array().map_or(0, Vec::len).min(6)
-            ));
-            if ours == given["expect"] && arguments.examples && report.examples.len() < IN_ACCORD {
-                let scenario = merge.scenario(arguments, sequence, given["expect"].clone());
-                report
-                    .examples
-                    .push(json!({"file": "combiner", "scenario": scenario, "explained": []}));
-            }
-            if ours != given["expect"] {
-                let class = merge.class(&given["expect"]);
-                match class {
-                    Some(class) if report.classed(class) > 1 || !arguments.examples => {}
-                    None if report.unexplained("combiner: merge") > arguments.shrink => {}
-                    _ => {
-                        let shown = difference(arguments, kafka, sequence, merge, class)?;
-                        let list = match class {
-                            Some(_) => &mut report.examples,
-                            None => &mut report.differences,
-                        };
-                        list.push(shown);
-                    }
-                }
-            }
-        }
-    }
-    report.seconds = begun.elapsed().as_secs_f64();
-    Ok(report)
-}
-
-fn ask(kafka: &mut Kafka, merges: &[Merge]) -> io::Result<Vec<Value>> {
-    let ops: Vec<Value> = merges.iter().map(Merge::to_json).collect();
-    kafka.send(&json!({"suite": "combiner", "ops": ops}));
-    kafka.receive()
-}
-
-/// A merge made small, with the conformance scenario that it is.
-fn difference(
-    arguments: &Arguments,
-    kafka: &mut Kafka,
-    sequence: u64,
-    found: &Merge,
-    class: Option<&'static str>,
-) -> io::Result<Value> {
-    let mut best = found.clone();
-    let mut expect = ask(kafka, std::slice::from_ref(&best))?[0]["expect"].take();
-    loop {
-        let mut smaller = None;
-        for form in best.smaller() {
-            let given = ask(kafka, std::slice::from_ref(&form))?[0]["expect"].take();
-            if given != form.ours() && form.class(&given) == class {
-                smaller = Some((form, given));
-                break;
-            }
-        }
-        match smaller {
-            Some((form, given)) => (best, expect) = (form, given),
-            None => break,
-        }
-    }
-    let scenario = best.scenario(arguments, sequence, expect);
-    let explained: Vec<Value> = class
-        .iter()
-        .map(|id| json!([0, id, what_of(RULES, id)]))
-        .collect();
-    Ok(json!({
-        "what": "combiner: merge", "class": class, "rule": class.and_then(|id| what_of(RULES, id)), "file": "combiner", "at": 0, "scenario": scenario, "ours": best.ours(),
-        "explained": explained,
-    }))
 }

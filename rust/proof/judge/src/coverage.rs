@@ -3,10 +3,10 @@
 
 use crate::operation::{Limits, Operation, Verb, When};
 use crate::outcome::{Answered, Outcome, Run, State};
-use crate::report::Report;
 
-/// Counts what the compared operations reached.
-pub fn cover(report: &mut Report, ops: &[Operation], ours: &[Outcome], compared: &[usize]) {
+/// Parts of the coverage that the compared operations reached.
+pub fn reached(ops: &[Operation], ours: &[Outcome], compared: &[usize]) -> Vec<String> {
+    let mut all = Vec::new();
     let mut leaders: Vec<Seen> = Vec::new();
     let mut compared = compared.iter().peekable();
     for (at, (op, outcome)) in ops.iter().zip(ours).enumerate() {
@@ -24,11 +24,10 @@ pub fn cover(report: &mut Report, ops: &[Operation], ours: &[Outcome], compared:
         };
         seen.limits = op.limits.or(seen.limits);
         if compared.next_if_eq(&&at).is_some() {
-            report.cover(&format!("{}: {}", op.verb.name(), reached(outcome)));
+            all.push(format!("{}: {}", op.verb.name(), told(outcome)));
             let earlier = op.partition != latest;
-            for what in seen.meetings(op, outcome, earlier) {
-                report.cover(what);
-            }
+            let meetings = seen.meetings(op, outcome, earlier).into_iter();
+            all.extend(meetings.map(str::to_owned));
         }
         if let Verb::Advance { ms } = op.verb {
             seen.now += ms;
@@ -37,6 +36,7 @@ pub fn cover(report: &mut Report, ops: &[Operation], ours: &[Outcome], compared:
             seen.state = state.clone();
         }
     }
+    all
 }
 
 /// A leader's share partition before an operation.
@@ -154,7 +154,7 @@ impl Seen {
     }
 }
 
-fn reached(outcome: &Outcome) -> String {
+fn told(outcome: &Outcome) -> String {
     let answer = match &outcome.answered {
         Answered::Acquired(ranges) => format!("{} ranges", ranges.len().min(4)),
         Answered::Code(code) => format!("code {code}"),

@@ -10,24 +10,18 @@ use serde_json::{Value, json};
 
 use crate::kafka::Kafka;
 use crate::operation::{Operation, Verb, When};
-use crate::shrink::request;
 
-/// A sequence exported.
-pub struct Exported {
-    /// The scenario that the operations are.
-    pub scenario: Value,
-    /// Place of each operation in it, `None` when nothing of it is left.
-    pub places: Vec<Option<usize>>,
-}
-
-/// Exports the operations.
+/// The scenario that the operations are, and the place of each in it, `None` when nothing of it is left.
 ///
 /// # Errors
 /// Kafka's side has failed.
-pub fn exported(kafka: &mut Kafka, name: &str, ops: &[Operation]) -> io::Result<Exported> {
-    kafka.send(&request(ops));
-    let given = kafka.receive()?;
-    let (planned, places) = planned(ops, &given);
+pub fn exported(
+    kafka: &mut Kafka,
+    name: &str,
+    ops: &[Operation],
+    given: &[Value],
+) -> io::Result<(Value, Vec<Option<usize>>)> {
+    let (planned, places) = planned(ops, given);
     kafka.send(&json!({"suite": "share_partition", "clock": "recorder", "ops": planned}));
     let given = kafka.receive()?;
     let mut recorded = planned;
@@ -40,7 +34,7 @@ pub fn exported(kafka: &mut Kafka, name: &str, ops: &[Operation]) -> io::Result<
     }
     let scenario =
         json!({"name": name, "source": "differential", "tags": [], "ops": recorded, "final": last});
-    Ok(Exported { scenario, places })
+    Ok((scenario, places))
 }
 
 fn writes(given: &Value) -> usize {

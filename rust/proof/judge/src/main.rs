@@ -2,8 +2,7 @@
 //!
 //! `tests/proof/judge/differential.py` starts it, with Kafka's side (`tests/kafka/java`) as the command to run beside it. It writes one
 //! JSON object, the report, to standard output; with `rules` alone, the ways in which it recognises deliberate differences.
-//! `recordings PATH...` plays recorded files of share partitions, share coordinators and share sessions in place of Kafka's side;
-//! `cases PATH` tells as JSON what came of each scenario of such a file.
+//! `cases PATH` plays a recorded file in place of Kafka's side, and tells as JSON what came of each scenario.
 
 mod arguments;
 mod assignor;
@@ -23,6 +22,7 @@ mod log_model;
 mod operation;
 mod outcome;
 mod partition;
+mod profile;
 mod random;
 mod recordings;
 mod report;
@@ -36,60 +36,56 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use arguments::Arguments;
+use assignor::OnAssignors;
+use combiner::OnCombiners;
+use coordinator::OnCoordinators;
+use group::OnGroups;
 use kafka::Kafka;
+use partition::OnPartitions;
+use profile::Profile;
+use sequences::run;
 use serde_json::{Value, json};
+use session::OnSessions;
 
 /// Every way in which a deliberate difference is recognised: profile, id and what happens.
 fn rules() -> Value {
-    let engine = deliberate::RULES
-        .iter()
-        .map(|rule| ("engine", rule.id, rule.what));
-    let others = [
-        coordinator::RULES,
-        combiner::RULES,
-        session::RULES,
-        assignor::RULES,
-        group::RULES,
-    ];
-    let others = others.into_iter().flatten();
-    engine
-        .chain(others.copied())
-        .map(|(profile, id, what)| json!({"profile": profile, "id": id, "what": what}))
+    fn of<P: Profile>() -> impl Iterator<Item = Value> {
+        let rules = P::rules().into_iter();
+        rules.map(|(id, what)| json!({"profile": P::NAME, "id": id, "what": what}))
+    }
+    of::<OnPartitions>()
+        .chain(of::<OnCoordinators>())
+        .chain(of::<OnCombiners>())
+        .chain(of::<OnSessions>())
+        .chain(of::<OnAssignors>())
+        .chain(of::<OnGroups>())
         .collect()
 }
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let first = arguments.next();
-    match first.as_deref() {
-        Some("rules") => printed(Ok(rules())),
-        Some("recordings") => recordings::play_files(arguments),
-        Some("cases") => printed(recordings::cases(Path::new(
-            &arguments.next().unwrap_or_default(),
-        ))),
-        _ => printed(compared(first.into_iter().chain(arguments))),
-    }
+    printed(match first.as_deref() {
+        Some("rules") => Ok(rules()),
+        Some("cases") => recordings::cases(Path::new(&arguments.next().unwrap_or_default())),
+        _ => compared(first.into_iter().chain(arguments)),
+    })
 }
 
 /// Plays sequences beside Kafka's side; the report.
 fn compared(arguments: impl Iterator<Item = String>) -> io::Result<Value> {
-    let run = Arguments::parse(arguments)
-        .map_err(io::Error::other)
-        .and_then(|arguments| {
-            let mut kafka = Kafka::start(&arguments.command)?;
-            match arguments.profile.as_str() {
-                "engine" => partition::run(&arguments, &mut kafka),
-                "coordinator" => {
-                    sequences::run::<coordinator::OnCoordinators>(&arguments, &mut kafka)
-                }
-                "assignor" => sequences::run::<assignor::OnAssignors>(&arguments, &mut kafka),
-                "group" => sequences::run::<group::OnGroups>(&arguments, &mut kafka),
-                "session" => sequences::run::<session::OnSessions>(&arguments, &mut kafka),
-                "combiner" => combiner::run(&arguments, &mut kafka),
-                other => Err(io::Error::other(format!("no profile is called {other}"))),
-            }
-        });
-    run.map(|report| report.to_json())
+    let arguments = Arguments::parse(arguments).map_err(io::Error::other)?;
+    let run = match arguments.profile.as_str() {
+        OnPartitions::NAME => run::<OnPartitions>,
+        OnCoordinators::NAME => run::<OnCoordinators>,
+        OnCombiners::NAME => run::<OnCombiners>,
+        OnSessions::NAME => run::<OnSessions>,
+        OnAssignors::NAME => run::<OnAssignors>,
+        OnGroups::NAME => run::<OnGroups>,
+        other => return Err(io::Error::other(format!("no profile is called {other}"))),
+    };
+    let report = run(&arguments, &mut Kafka::start(&arguments.command)?)?;
+    Ok(report.to_json())
 }
 
 fn printed(result: io::Result<Value>) -> ExitCode {

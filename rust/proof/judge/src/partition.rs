@@ -1,232 +1,174 @@
 //! Sequences on a share partition: Kafka's `SharePartition` beside ours, on both in-flight stores.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
-use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use share_state_core::in_flight::IntervalStore;
 
-use crate::arguments::Arguments;
-use crate::compare::show;
-use crate::coverage::cover;
+use crate::coverage::reached;
+use crate::deliberate;
 use crate::engine::Engine;
-use crate::export::exported;
+use crate::export;
 use crate::generate::Generator;
 use crate::kafka::Kafka;
-use crate::operation::Operation;
-use crate::outcome::State;
-use crate::report::Report;
-use crate::shrink::{request, shrink};
-use crate::verdict::{Difference, durable_fault, hangs, judge, own_fault, play};
+use crate::operation::smaller::smaller;
+use crate::operation::{Operation, Verb};
+use crate::profile::{Class, Difference, Profile, Verdict, asked};
+use crate::random::Random;
+use crate::verdict::{Comparison, compared, durable_fault, hangs, own_fault, play};
 
-/// Sequences that are on the way to Kafka's side at one time.
-const ON_THE_WAY: usize = 64;
+/// The profile `engine`.
+pub struct OnPartitions;
 
-/// Sequences without a difference that are shown as examples too.
-pub const IN_ACCORD: usize = 5;
+impl Profile for OnPartitions {
+    type Operation = Operation;
 
-/// Step between the sequences that are played in the durable forms too: their disk takes longer than all the rest.
-const DURABLE_EVERY: u64 = 4;
+    const NAME: &'static str = "engine";
+    const SUITE: &'static str = "share_partition";
 
-/// A sequence on its way.
-struct Sequence {
-    number: u64,
-    /// Places where a new leader takes over because a deliberate difference has led the sides apart.
-    successions: Vec<usize>,
-    ops: Vec<Operation>,
-    engine: Engine<IntervalStore>,
-}
+    fn rules() -> Vec<Class> {
+        let rules = deliberate::RULES.iter();
+        rules.map(|rule| (rule.id, rule.what)).collect()
+    }
 
-impl Sequence {
-    fn generate(arguments: &Arguments, number: u64, successions: Vec<usize>) -> Self {
-        let mut generator = Generator::new(arguments.seed, number, &successions);
-        let mut engine = Engine::default();
+    fn generate(random: &mut Random, length: usize, renewals: &[usize]) -> Vec<Operation> {
+        let mut generator = Generator::new(random.clone(), renewals);
+        let mut engine = Engine::<IntervalStore>::default();
         let mut ops = Vec::new();
-        while ops.len() < arguments.length {
+        while ops.len() < length {
             generator.step(&mut engine, &mut ops);
         }
-        Self {
-            number,
-            successions,
-            ops,
-            engine,
-        }
+        ops
     }
-}
 
-/// Runs the profile. A sequence whose sides were led apart by a deliberate difference is played again with a new leader after
-/// it, so that the rest of it is compared too; what is reported is the last play.
-///
-/// # Errors
-/// Kafka's side has failed.
-pub fn run(arguments: &Arguments, kafka: &mut Kafka) -> io::Result<Report> {
-    let mut report = Report::new("engine", arguments.seed);
-    let begun = Instant::now();
-    let mut found: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
-    let mut in_accord: Vec<(u64, Vec<Operation>)> = Vec::new();
-    let mut exemplified = BTreeSet::new();
-    let mut examples: Vec<(u64, Vec<Operation>, Difference)> = Vec::new();
-    let mut waiting: VecDeque<Sequence> = VecDeque::new();
-    let mut sequences = arguments.sequences();
-    loop {
-        while waiting.len() < ON_THE_WAY {
-            let Some(number) = sequences.next() else {
-                break;
-            };
-            let sequence = Sequence::generate(arguments, number, Vec::new());
-            kafka.send(&request(&sequence.ops));
-            waiting.push_back(sequence);
+    /// Numbers leaders again after some were dropped; what spoke of a dropped one speaks of the one before.
+    fn mended(mut ops: Vec<Operation>) -> Option<Vec<Operation>> {
+        let mut leaders = 0;
+        let mut numbers = BTreeMap::new();
+        for op in &mut ops {
+            if let Verb::Create { leader_epoch, .. } = &mut op.verb {
+                numbers.insert(op.partition, leaders);
+                op.partition = leaders;
+                *leader_epoch = leaders as i32;
+                leaders += 1;
+            } else {
+                let known = numbers.range(..=op.partition).next_back();
+                op.partition = known.map_or(0, |(_, number)| *number);
+            }
         }
-        let Some(sequence) = waiting.pop_front() else {
-            break;
+        Some(ops)
+    }
+
+    fn smaller(op: &Operation) -> Vec<Operation> {
+        smaller(op)
+    }
+
+    fn to_json(op: &Operation) -> Value {
+        op.to_json(false)
+    }
+
+    fn name_of(op: &Operation) -> &'static str {
+        op.verb.name()
+    }
+
+    fn judge(ops: &[Operation], given: &[Value]) -> Verdict {
+        let engine = play::<IntervalStore>(ops);
+        let Comparison {
+            compared,
+            explained,
+            difference,
+            apart,
+            ..
+        } = match compared(ops, given, &engine.outcomes, |_| false) {
+            Ok(comparison) => comparison,
+            Err(malformed) => Comparison {
+                difference: Some(Difference::new(
+                    0,
+                    "format",
+                    malformed.0,
+                    String::new(),
+                    None,
+                )),
+                ..Comparison::default()
+            },
         };
-        let given = kafka.receive()?;
-        let ops = &sequence.ops;
-        let mut verdict = judge(ops, &given, &sequence.engine.outcomes)
-            .map_err(|error| io::Error::other(error.0))?;
-        let fault = own_fault(ops, &sequence.engine);
         // A few operations are not worth another play.
-        let worth = arguments.length / 20;
-        let place = verdict.apart.iter().find(|(_, lost)| *lost > worth);
-        if let Some((place, _)) = place.filter(|_| fault.is_none() && verdict.difference.is_none())
-        {
-            if hangs(&given) && *place + 1 == given.len() {
-                // The new leader stands in place of the call.
-                report.cover("acquire: Kafka does not return");
-                for call in verdict.explained.iter().filter(|d| d.at == *place) {
-                    if let Some(rule) = call.class {
-                        report.classed(rule.id);
-                    }
-                }
-            }
-            let mut successions = sequence.successions;
-            successions.push(*place);
-            let again = Sequence::generate(arguments, sequence.number, successions);
-            kafka.send(&request(&again.ops));
-            waiting.push_back(again);
-            continue;
-        }
-        report.operations += ops.len();
-        report.compared += verdict.compared.len();
-        cover(
-            &mut report,
-            ops,
-            &sequence.engine.outcomes,
-            &verdict.compared,
-        );
-        let fault = fault.or_else(|| {
-            if !sequence.number.is_multiple_of(DURABLE_EVERY) {
-                return None;
-            }
-            let (tally, fault) = durable_fault(ops, &sequence.engine);
-            tally.cover(&mut report);
-            fault
-        });
-        let differs = fault.is_some() || verdict.difference.is_some();
-        let quiet = !differs && verdict.explained.is_empty();
-        if quiet && arguments.examples && in_accord.len() < IN_ACCORD {
-            in_accord.push((sequence.number, ops.clone()));
-        }
-        for difference in core::mem::take(&mut verdict.explained) {
-            if let Some(rule) = difference.class {
-                report.classed(rule.id);
-                if arguments.examples && exemplified.insert(rule.what) {
-                    examples.push((sequence.number, ops.clone(), difference));
-                }
-            }
-        }
-        if let Some(difference) = fault.or(verdict.difference) {
-            let name = name(ops, &difference);
-            // One of each kind is made small.
-            if report.unexplained(&name) == 1 && found.len() < arguments.shrink {
-                found.push((sequence.number, ops.clone(), difference));
-            }
+        let worth = ops.len() / 20;
+        let place = apart.iter().find(|(_, lost)| *lost > worth);
+        let place = place.map(|(place, _)| *place);
+        // The new leader stands in place of the call that does not return.
+        let call = place.filter(|place| hangs(given) && place + 1 == given.len());
+        let replaced = explained.iter().find(|found| Some(found.at) == call);
+        let replaced = replaced.and_then(|found| found.class);
+        Verdict {
+            compared: compared.len(),
+            reached: reached(ops, &engine.outcomes, &compared),
+            difference: own_fault(ops, &engine).or(difference),
+            apart: place,
+            replaced: replaced.map(|class| (class, "acquire: Kafka does not return")),
+            explained,
         }
     }
-    report.seconds = begun.elapsed().as_secs_f64();
-    report.differences = shown(arguments, kafka, found)?;
-    report.examples = shown(arguments, kafka, examples)?;
-    for (sequence, ops) in in_accord {
-        let name = format!("differential-{}-{sequence}", arguments.seed);
-        let scenario = exported(kafka, &name, &ops)?.scenario;
-        report
-            .examples
-            .push(json!({"file": "share_partition", "scenario": scenario, "explained": []}));
+
+    fn slowly(ops: &[Operation]) -> (Vec<String>, Option<Difference>) {
+        let (tally, fault) = durable_fault(ops, &play::<IntervalStore>(ops));
+        (tally.reached(), fault)
     }
-    Ok(report)
+
+    fn exported(
+        kafka: &mut Kafka,
+        name: &str,
+        ops: &[Operation],
+    ) -> io::Result<(Value, Vec<Option<usize>>)> {
+        let given = asked::<Self>(kafka, ops)?;
+        export::exported(kafka, name, ops, &given)
+    }
 }
 
-/// Each difference made small, with the conformance scenario that it is.
-fn shown(
-    arguments: &Arguments,
-    kafka: &mut Kafka,
-    differences: Vec<(u64, Vec<Operation>, Difference)>,
-) -> io::Result<Vec<Value>> {
-    let mut all = Vec::new();
-    for (sequence, ops, difference) in differences {
-        let (ops, difference) = if arguments.shrink == 0 {
-            (ops, difference)
-        } else {
-            shrink(kafka, &ops, &difference)?
+#[cfg(test)]
+mod tests {
+    use super::OnPartitions;
+    use crate::operation::{Answer, Limits, Operation, Queue, Verb};
+    use crate::profile::Profile;
+
+    fn op(partition: usize, verb: Verb) -> Operation {
+        Operation {
+            partition,
+            verb,
+            limits: None,
+            answer: Answer::OK,
+            queue: Queue::OK,
+        }
+    }
+
+    fn create(leader_epoch: i32) -> Verb {
+        let limits = Limits {
+            max_locks: 10,
+            delivery_limit: 5,
+            lock_ms: 100,
+            dead_letters: false,
         };
-        let name = format!("differential-{}-{sequence}", arguments.seed);
-        kafka.send(&request(&ops));
-        let given = kafka.receive()?;
-        let verdict = judge(&ops, &given, &play::<IntervalStore>(&ops).outcomes)
-            .map_err(|error| io::Error::other(error.0))?;
-        let exported = exported(kafka, &name, &ops)?;
-        let explained: Vec<Value> = verdict
-            .explained
-            .iter()
-            .filter_map(|d| Some(json!([exported.places[d.at]?, d.class?.id, d.class?.what])))
-            .collect();
-        let mut told = told(&difference, &ops, exported.scenario);
-        told["explained"] = explained.into();
-        all.push(told);
+        Verb::Create {
+            leader_epoch,
+            limits,
+        }
     }
-    Ok(all)
-}
 
-fn name(ops: &[Operation], difference: &Difference) -> String {
-    format!(
-        "{}: {}",
-        ops[difference.at].verb.name(),
-        difference.points[0].what
-    )
-}
-
-fn told(difference: &Difference, ops: &[Operation], scenario: Value) -> Value {
-    let what = name(ops, difference);
-    let state = |state: &State| {
-        let runs: Vec<String> = state.runs.iter().map(show).collect();
-        format!(
-            "{} {}..{} complete {} gap {:?}: {}",
-            state.status,
-            state.start,
-            state.end,
-            state.delivery_complete,
-            state.gap,
-            runs.join(", ")
-        )
-    };
-    let around = &difference.around;
-    let points: Vec<Value> = difference
-        .points
-        .iter()
-        .map(|point| json!({"what": point.what, "kafka": point.kafka, "ours": point.ours}))
-        .collect();
-    let ops: Vec<Value> = ops.iter().map(|op| op.to_json(false)).collect();
-    json!({
-        "what": what,
-        "class": difference.class.map(|rule| rule.id),
-        "rule": difference.class.map(|rule| rule.what),
-        "file": "share_partition",
-        "at": difference.at,
-        "points": points,
-        "before": {"kafka": state(&around.kafka_before), "ours": state(&around.ours_before)},
-        "after": {"kafka": state(&around.kafka), "ours": state(&around.ours)},
-        "ops": ops,
-        "scenario": scenario,
-    })
+    #[test]
+    fn leaders_are_numbered_anew_when_one_is_dropped() {
+        let ops = vec![
+            op(0, create(0)),
+            op(2, create(2)),
+            op(2, Verb::CanAcquire),
+            op(1, Verb::Fence),
+        ];
+        let expected = [
+            op(0, create(0)),
+            op(1, create(1)),
+            op(1, Verb::CanAcquire),
+            op(0, Verb::Fence),
+        ];
+        assert_eq!(OnPartitions::mended(ops).unwrap(), expected);
+    }
 }

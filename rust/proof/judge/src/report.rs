@@ -44,19 +44,12 @@ impl Report {
 
     /// An operation with its outcome was reached.
     pub fn cover(&mut self, what: &str) {
-        self.cover_times(what, 1);
+        *self.coverage.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// Something was reached so often.
-    pub fn cover_times(&mut self, what: &str, times: usize) {
-        *self.coverage.entry(what.to_owned()).or_default() += times;
-    }
-
-    /// A difference that is a deliberate one; how many of its id there are now.
-    pub fn classed(&mut self, class: &'static str) -> usize {
-        let times = self.classes.entry(class).or_default();
-        *times += 1;
-        *times
+    /// A difference that is a deliberate one.
+    pub fn classed(&mut self, class: &'static str) {
+        *self.classes.entry(class).or_default() += 1;
     }
 
     /// A difference that nothing explains; how many of its name there are now.

@@ -1,189 +1,174 @@
-//! Makes a sequence smaller as long as it still shows the same difference.
+//! Differences made small, and told with the conformance scenario that each is.
 
 use std::io;
 
 use serde_json::{Value, json};
-use share_state_core::in_flight::IntervalStore;
 
+use crate::arguments::Arguments;
+use crate::compare::show;
 use crate::kafka::Kafka;
-use crate::operation::smaller::{simpler, weight};
-use crate::operation::{Operation, Verb};
-use crate::verdict::{Difference, durable_fault, judge, own_fault, play};
+use crate::outcome::State;
+use crate::profile::{Difference, Profile, asked, name, scenario_name};
 
-/// The request that plays operations on Kafka's side.
-#[must_use]
-pub fn request(ops: &[Operation]) -> Value {
-    let ops: Vec<Value> = ops.iter().map(|op| op.to_json(false)).collect();
-    json!({"suite": "share_partition", "deadlines": true, "ops": ops})
+/// A difference found, in the sequence of this number.
+pub struct Found<P: Profile> {
+    /// Number of the sequence.
+    pub number: u64,
+    /// Its operations.
+    pub ops: Vec<P::Operation>,
+    /// The difference.
+    pub difference: Difference,
+    /// True if [`Profile::slowly`] finds it.
+    pub slow: bool,
 }
 
-/// The difference of a sequence, on either side, that is like the one given.
-fn difference(
-    kafka: &mut Kafka,
-    ops: &[Operation],
-    wanted: &Difference,
-    kind: &str,
-) -> io::Result<Option<Difference>> {
-    kafka.send(&request(ops));
-    let given = kafka.receive()?;
-    let engine = play::<IntervalStore>(ops);
-    let verdict =
-        judge(ops, &given, &engine.outcomes).map_err(|error| io::Error::other(error.0))?;
-    // A disk is slow, so it is asked only where the difference is its own.
-    let durable = wanted.is_durable().then(|| durable_fault(ops, &engine).1);
-    Ok(own_fault(ops, &engine)
-        .into_iter()
-        .chain(durable.flatten())
-        .chain(verdict.explained)
-        .chain(verdict.difference)
-        .find(|found| alike(wanted, found, kind, ops)))
-}
-
-fn alike(a: &Difference, b: &Difference, kind: &str, ops: &[Operation]) -> bool {
-    a.class == b.class
-        && ops.get(b.at).is_some_and(|op| op.verb.name() == kind)
-        && a.points.first().map(|p| p.what) == b.points.first().map(|p| p.what)
-}
-
-/// The smallest sequence found, with its difference.
+/// Each difference made small, with the conformance scenario that it is.
 ///
 /// # Errors
 /// Kafka's side has failed.
-pub fn shrink(
+pub fn shown<P: Profile>(
+    arguments: &Arguments,
     kafka: &mut Kafka,
-    ops: &[Operation],
-    found: &Difference,
-) -> io::Result<(Vec<Operation>, Difference)> {
-    let kind = ops[found.at].verb.name();
-    let mut best = (ops[..=found.at].to_vec(), found.clone());
+    found: Vec<Found<P>>,
+) -> io::Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for mut found in found {
+        if arguments.shrink > 0 {
+            shrink(kafka, &mut found)?;
+        }
+        let Found {
+            number,
+            ops,
+            difference,
+            ..
+        } = found;
+        let given = asked::<P>(kafka, &ops)?;
+        let explained = P::judge(&ops, &given).explained;
+        let (scenario, places) = P::exported(kafka, &scenario_name::<P>(arguments, number), &ops)?;
+        let explained: Vec<Value> = explained
+            .iter()
+            .filter_map(|d| Some(json!([places[d.at]?, d.class?.0, d.class?.1])))
+            .collect();
+        let points = difference.points.iter();
+        let points = points
+            .map(|point| json!({"what": point.what, "kafka": point.kafka, "ours": point.ours}));
+        let around = &difference.around;
+        all.push(json!({
+            "what": name::<P>(&ops, &difference),
+            "class": difference.class.map(|(id, _)| id),
+            "rule": difference.class.map(|(_, what)| what),
+            "file": P::SUITE,
+            "at": difference.at,
+            "points": points.collect::<Value>(),
+            "before": states(&around.kafka_before, &around.ours_before),
+            "after": states(&around.kafka, &around.ours),
+            "ops": ops.iter().map(P::to_json).collect::<Value>(),
+            "scenario": scenario,
+            "explained": explained,
+        }));
+    }
+    Ok(all)
+}
+
+/// The states of a share partition on both sides; nothing of what has no such state.
+fn states(kafka: &State, ours: &State) -> Value {
+    let state = |state: &State| {
+        let runs: Vec<String> = state.runs.iter().map(show).collect();
+        format!(
+            "{} {}..{} complete {} gap {:?}: {}",
+            state.status,
+            state.start,
+            state.end,
+            state.delivery_complete,
+            state.gap,
+            runs.join(", ")
+        )
+    };
+    if kafka.status.is_empty() && ours.status.is_empty() {
+        return json!({});
+    }
+    json!({"kafka": state(kafka), "ours": state(ours)})
+}
+
+/// Makes a sequence with a difference small: operations are left out and made smaller as long as the same difference is there.
+fn shrink<P: Profile>(kafka: &mut Kafka, best: &mut Found<P>) -> io::Result<()> {
+    best.ops.truncate(best.difference.at + 1);
     loop {
-        let before = best.0.len();
-        let weight = weight(&best.0);
-        drop_operations(kafka, &mut best, kind)?;
-        simplify_operations(kafka, &mut best, kind)?;
-        if best.0.len() == before && self::weight(&best.0) == weight {
-            return Ok(best);
+        let dropped = drop_operations(kafka, best)?;
+        let simplified = simplify_operations(kafka, best)?;
+        if !dropped && !simplified {
+            return Ok(());
         }
     }
 }
 
-type Best = (Vec<Operation>, Difference);
-
-fn attempt(
+/// Takes a candidate in if it shows the same difference.
+fn attempt<P: Profile>(
     kafka: &mut Kafka,
-    best: &mut Best,
-    kind: &str,
-    candidate: Vec<Operation>,
+    best: &mut Found<P>,
+    candidate: Vec<P::Operation>,
 ) -> io::Result<bool> {
-    let Some(found) = difference(kafka, &candidate, &best.1, kind)? else {
+    let Some(mut ops) = P::mended(candidate) else {
         return Ok(false);
     };
-    let mut ops = candidate;
-    ops.truncate(found.at + 1);
-    *best = (ops, found);
+    let given = asked::<P>(kafka, &ops)?;
+    let verdict = P::judge(&ops, &given);
+    let slow = best.slow.then(|| P::slowly(&ops).1);
+    let kind = |ops: &[P::Operation], found: &Difference| {
+        let op = ops.get(found.at).map(P::name_of);
+        (op, found.class, found.what())
+    };
+    let wanted = kind(&best.ops, &best.difference);
+    let mut all = slow
+        .flatten()
+        .into_iter()
+        .chain(verdict.explained)
+        .chain(verdict.difference);
+    let Some(same) = all.find(|found| kind(&ops, found) == wanted) else {
+        return Ok(false);
+    };
+    ops.truncate(same.at + 1);
+    (best.ops, best.difference) = (ops, same);
     Ok(true)
 }
 
-fn drop_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result<()> {
-    let mut size = (best.0.len() / 2).max(1);
+/// Leaves out half of the operations, a quarter and so on; true if some could go.
+fn drop_operations<P: Profile>(kafka: &mut Kafka, best: &mut Found<P>) -> io::Result<bool> {
+    let mut some = false;
+    let mut size = (best.ops.len() / 2).max(1);
     loop {
         let mut at = 0;
-        while at < best.0.len() {
-            let mut candidate = best.0.clone();
-            candidate.drain(at..(at + size).min(best.0.len()));
-            if !attempt(kafka, best, kind, renumbered(candidate))? {
+        while at < best.ops.len() {
+            let mut candidate = best.ops.clone();
+            candidate.drain(at..(at + size).min(best.ops.len()));
+            if attempt(kafka, best, candidate)? {
+                some = true;
+            } else {
                 at += size;
             }
         }
         if size == 1 {
-            return Ok(());
+            return Ok(some);
         }
         size /= 2;
     }
 }
 
-/// Numbers leaders again after some were dropped; what spoke of a dropped one speaks of the one before.
-fn renumbered(mut ops: Vec<Operation>) -> Vec<Operation> {
-    let mut leaders = 0;
-    let mut numbers = std::collections::BTreeMap::new();
-    for op in &mut ops {
-        if let Verb::Create { leader_epoch, .. } = &mut op.verb {
-            numbers.insert(op.partition, leaders);
-            op.partition = leaders;
-            *leader_epoch = leaders as i32;
-            leaders += 1;
-        } else {
-            let known = numbers.range(..=op.partition).next_back();
-            op.partition = known.map_or(0, |(_, number)| *number);
-        }
-    }
-    ops
-}
-
-fn simplify_operations(kafka: &mut Kafka, best: &mut Best, kind: &str) -> io::Result<()> {
+/// Puts smaller forms in the place of operations; true if some could be.
+fn simplify_operations<P: Profile>(kafka: &mut Kafka, best: &mut Found<P>) -> io::Result<bool> {
+    let mut some = false;
     let mut at = 0;
-    while at < best.0.len() {
-        for simpler in simpler(&best.0[at]) {
-            if at >= best.0.len() {
+    while at < best.ops.len() {
+        let mut is_smallest = true;
+        for smaller in P::smaller(&best.ops[at]) {
+            let mut candidate = best.ops.clone();
+            candidate[at] = smaller;
+            if attempt(kafka, best, candidate)? {
+                (some, is_smallest) = (true, false);
                 break;
             }
-            let mut candidate = best.0.clone();
-            candidate[at] = simpler;
-            if candidate != best.0 {
-                attempt(kafka, best, kind, candidate)?;
-            }
         }
-        at += 1;
+        at += usize::from(is_smallest);
     }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::renumbered;
-    use crate::operation::{Answer, Limits, Operation, Queue, Verb};
-
-    fn op(partition: usize, verb: Verb) -> Operation {
-        Operation {
-            partition,
-            verb,
-            limits: None,
-            answer: Answer::OK,
-            queue: Queue::OK,
-        }
-    }
-
-    fn create(leader_epoch: i32) -> Verb {
-        Verb::Create {
-            leader_epoch,
-            limits: LIMITS,
-        }
-    }
-
-    const LIMITS: Limits = Limits {
-        max_locks: 10,
-        delivery_limit: 5,
-        lock_ms: 100,
-        dead_letters: false,
-    };
-
-    #[test]
-    fn leaders_are_numbered_anew_when_one_is_dropped() {
-        let ops = vec![
-            op(0, create(0)),
-            op(2, create(2)),
-            op(2, Verb::CanAcquire),
-            op(1, Verb::Fence),
-        ];
-        let ops = renumbered(ops);
-        let partitions: Vec<usize> = ops.iter().map(|op| op.partition).collect();
-        assert_eq!(partitions, [0, 1, 1, 0]);
-        assert!(matches!(
-            ops[1].verb,
-            Verb::Create {
-                leader_epoch: 1,
-                ..
-            }
-        ));
-    }
+    Ok(some)
 }

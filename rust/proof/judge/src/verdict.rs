@@ -3,33 +3,13 @@
 use serde_json::Value;
 use share_state_core::in_flight::{InFlightStore, IntervalStore, TwinStore};
 
-use crate::compare::{Around, Point, compare};
-use crate::deliberate::{Rule, classify};
+use crate::compare::{Around, compare};
+use crate::deliberate::classify;
 use crate::durable::Tally;
 use crate::engine::{Engine, Form};
 use crate::operation::{Limits, Operation, Verb};
 use crate::outcome::{Answered, Malformed, Outcome, State};
-
-/// A difference of a sequence.
-#[derive(Clone, Debug)]
-pub struct Difference {
-    /// Index of the operation.
-    pub at: usize,
-    /// The points.
-    pub points: Vec<Point>,
-    /// The deliberate difference that it is.
-    pub class: Option<Rule>,
-    /// The states around it.
-    pub around: Around,
-}
-
-impl Difference {
-    /// Returns true if it is between the durable form and the others.
-    pub fn is_durable(&self) -> bool {
-        let mut whats = self.points.iter().map(|point| point.what);
-        whats.any(|what| DURABLE.iter().any(|(durable, _)| *durable == what))
-    }
-}
+use crate::profile::Difference;
 
 /// The durable forms.
 const DURABLE: [(&str, Form); 2] = [
@@ -37,9 +17,9 @@ const DURABLE: [(&str, Form); 2] = [
     ("durable inline form", Form::Inline),
 ];
 
-/// A sequence judged.
+/// Both sides of a sequence, compared.
 #[derive(Clone, Debug, Default)]
-pub struct Verdict {
+pub struct Comparison {
     /// Indices of the operations compared.
     pub compared: Vec<usize>,
     /// The deliberate differences on the way.
@@ -117,7 +97,7 @@ pub fn durable_fault(
                 tally += durable.tally();
                 differs(what, tree, &durable)
             }
-            Err(error) => Some(fault(0, what, String::new(), error)),
+            Err(error) => Some(Difference::new(0, what, String::new(), error, None)),
         };
         if found.is_some() {
             return (tally, found);
@@ -130,7 +110,13 @@ pub fn durable_fault(
 #[must_use]
 pub fn own_fault(ops: &[Operation], tree: &Engine<IntervalStore>) -> Option<Difference> {
     if let Some((at, broken)) = &tree.broken {
-        return Some(fault(*at, "invariant", String::new(), broken.clone()));
+        return Some(Difference::new(
+            *at,
+            "invariant",
+            String::new(),
+            broken.clone(),
+            None,
+        ));
     }
     differs("twin store", tree, &play::<TwinStore>(ops))
         .or_else(|| {
@@ -150,44 +136,40 @@ fn differs<S: InFlightStore>(
     other: &Engine<S>,
 ) -> Option<Difference> {
     if let Some((at, broken)) = &other.broken {
-        return Some(fault(*at, what, String::new(), broken.clone()));
+        return Some(Difference::new(
+            *at,
+            what,
+            String::new(),
+            broken.clone(),
+            None,
+        ));
     }
     let mut pairs = tree.outcomes.iter().zip(&other.outcomes);
     let at = pairs.position(|(a, b)| a != b)?;
     let (a, b) = (&tree.outcomes[at], &other.outcomes[at]);
-    Some(fault(at, what, format!("{b:?}"), format!("{a:?}")))
-}
-
-fn fault(at: usize, what: &'static str, kafka: String, ours: String) -> Difference {
-    Difference {
+    Some(Difference::new(
         at,
-        points: vec![Point { what, kafka, ours }],
-        class: None,
-        around: Around::default(),
-    }
+        what,
+        format!("{b:?}"),
+        format!("{a:?}"),
+        None,
+    ))
 }
 
 /// Compares operation by operation. Where states differ by a deliberate difference the share partition is left alone from there
-/// on, and the comparison goes on with the next leader's.
+/// on, and the comparison goes on with the next leader's. A difference that has no class may be set aside; that share partition is
+/// left alone then too.
 ///
 /// # Errors
 /// Kafka's side is not in its form.
-pub fn judge(ops: &[Operation], kafka: &[Value], ours: &[Outcome]) -> Result<Verdict, Malformed> {
-    judge_setting_aside(ops, kafka, ours, |_| false)
-}
-
-/// As [`judge`], where a difference that has no class may be set aside: the share partition is left alone then.
-///
-/// # Errors
-/// Kafka's side is not in its form.
-pub fn judge_setting_aside(
+pub fn compared(
     ops: &[Operation],
     kafka: &[Value],
     ours: &[Outcome],
     set_aside: impl Fn(&Difference) -> bool,
-) -> Result<Verdict, Malformed> {
+) -> Result<Comparison, Malformed> {
     let hung = hangs(kafka);
-    let mut verdict = Verdict::default();
+    let mut verdict = Comparison::default();
     let mut pairs: Vec<Pair> = Vec::new();
     for (at, (op, given)) in ops.iter().zip(kafka).enumerate() {
         let theirs = Outcome::of_kafka(given)?;
@@ -275,13 +257,14 @@ mod tests {
     use super::*;
     use crate::generate::Generator;
     use crate::operation::When;
+    use crate::random::Random;
 
     #[test]
     fn both_stores_and_all_forms_come_to_the_same() {
         let (mut written, mut refused) = (0, 0);
         let mut tally = Tally::default();
         for number in 0..200 {
-            let mut generator = Generator::new(7, number, &[]);
+            let mut generator = Generator::new(Random::new(7, number), &[]);
             let mut engine = Engine::default();
             let mut ops = Vec::new();
             while ops.len() < 60 {

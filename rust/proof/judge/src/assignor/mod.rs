@@ -12,9 +12,8 @@ use serde_json::Value;
 use share_state_core::assignor::{Assignment, Subscriber, assign};
 use share_state_core::ids::TopicId;
 
-use crate::deliberate::ByName;
+use crate::profile::{Class, Difference, Profile, Verdict};
 use crate::random::Random;
-use crate::sequences::{Class, Difference, Profile, Verdict};
 use operation::Assign;
 use properties::{Flaw, Partition, Question};
 
@@ -34,15 +33,6 @@ const KEPT: Class = (
     "a partition of a topic that nobody subscribes to is kept",
 );
 
-/// The deliberate differences that are recognised here: profile, id and what happens.
-pub const RULES: &[ByName] = &[
-    ("assignor", LAP.0, LAP.1),
-    ("assignor", ASSIGNED.0, ASSIGNED.1),
-    ("assignor", COUNTED.0, COUNTED.1),
-    ("assignor", KEPT.0, KEPT.1),
-    ("assignor", PARTS.0, PARTS.1),
-];
-
 /// Kafka's exception when it looks for a member that has room and there is none.
 pub const NOBODY_LEFT: &str = "NoSuchElementException";
 
@@ -54,6 +44,10 @@ impl Profile for OnAssignors {
 
     const NAME: &'static str = "assignor";
     const SUITE: &'static str = "simple_assignor";
+
+    fn rules() -> Vec<Class> {
+        vec![LAP, ASSIGNED, COUNTED, KEPT, PARTS]
+    }
 
     fn generate(random: &mut Random, length: usize, _: &[usize]) -> Vec<Assign> {
         generate::generate(random, length)
@@ -82,13 +76,9 @@ impl Profile for OnAssignors {
             match compare(&question, answered, ours.as_deref()) {
                 Agreement::Reached(reached) => verdict.reached.extend(reached),
                 Agreement::Differs(what, class) => {
-                    let difference = Difference {
-                        at,
-                        what,
-                        kafka: kafka.as_deref().map_or_else(Clone::clone, shown),
-                        ours: ours.as_deref().map_or_else(|| "refused".to_owned(), shown),
-                        class,
-                    };
+                    let kafka = kafka.as_deref().map_or_else(Clone::clone, shown);
+                    let ours = ours.as_deref().map_or_else(|| "refused".to_owned(), shown);
+                    let difference = Difference::new(at, what, kafka, ours, class);
                     if class.is_none() {
                         verdict.difference = Some(difference);
                         return verdict;
@@ -101,7 +91,8 @@ impl Profile for OnAssignors {
     }
 }
 
-fn answer(question: &Question) -> Option<Vec<Assignment>> {
+/// Our answer; `None` if the question is refused.
+pub fn answer(question: &Question) -> Option<Vec<Assignment>> {
     let subscribers: Vec<Subscriber<'_>> = question
         .members
         .iter()
@@ -113,7 +104,8 @@ fn answer(question: &Question) -> Option<Vec<Assignment>> {
     assign(&subscribers, &question.topics).ok()
 }
 
-fn shown(answer: &[Assignment]) -> String {
+/// An answer as text.
+pub fn shown(answer: &[Assignment]) -> String {
     let member = |assigned: &Assignment| {
         let partitions: Vec<String> = assigned
             .partitions()

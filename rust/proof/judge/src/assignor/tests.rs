@@ -8,7 +8,7 @@ use share_state_core::ids::TopicId;
 use super::operation::topic_id;
 use super::properties::{Flaw, Question};
 use super::{ASSIGNED, Agreement, COUNTED, KEPT, LAP, NOBODY_LEFT, PARTS, compare};
-use crate::sequences::Class;
+use crate::profile::Class;
 
 const A: u8 = 1;
 const B: u8 = 2;

@@ -6,9 +6,7 @@ use crate::operation::Batch;
 use crate::random::Random;
 
 /// The topic of every key, in Kafka's spelling.
-pub const TOPIC: &str = "AAECAwQFBgcICQoLDA0ODw";
-/// The bytes of it.
-pub const TOPIC_BYTES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const TOPIC: &str = "AAECAwQFBgcICQoLDA0ODw";
 
 /// Circumstances of a request: its partition, its time, and the existence of the topic.
 #[derive(Clone, Copy, Debug)]

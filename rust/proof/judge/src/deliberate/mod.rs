@@ -11,6 +11,7 @@ use share_state_core::kafka_code::KafkaCode;
 use crate::compare::{Around, Point, from_start};
 use crate::operation::{Limits, Operation, Range, Verb};
 use crate::outcome::{Answered, Outcome, Run, State};
+use crate::profile::Class;
 
 /// A difference under the magnifying glass.
 struct Case<'a> {
@@ -23,25 +24,12 @@ struct Case<'a> {
 }
 
 /// A way in which a deliberate difference shows.
-#[derive(Clone, Copy)]
 pub struct Rule {
     /// The id of its entry on the page.
     pub id: &'static str,
     /// Description of what happens.
     pub what: &'static str,
     applies: fn(&Case<'_>) -> bool,
-}
-
-impl core::fmt::Debug for Rule {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}: {}", self.id, self.what)
-    }
-}
-
-impl PartialEq for Rule {
-    fn eq(&self, other: &Self) -> bool {
-        (self.id, self.what) == (other.id, other.what)
-    }
 }
 
 const fn rule(id: &'static str, what: &'static str, applies: fn(&Case<'_>) -> bool) -> Rule {
@@ -148,7 +136,7 @@ pub fn classify(
     around: &Around,
     points: &[Point],
     limits: Limits,
-) -> Option<Rule> {
+) -> Option<Class> {
     let case = Case {
         op,
         kafka,
@@ -157,17 +145,8 @@ pub fn classify(
         points,
         limits,
     };
-    RULES.iter().find(|rule| (rule.applies)(&case)).copied()
-}
-
-/// A deliberate difference of another profile: profile, id and what happens.
-pub type ByName = (&'static str, &'static str, &'static str);
-
-/// Description of what happens in the difference of this id.
-#[must_use]
-pub fn what_of(rules: &[ByName], id: &str) -> Option<&'static str> {
-    let (_, _, what) = rules.iter().find(|(_, name, _)| *name == id)?;
-    Some(what)
+    let rule = RULES.iter().find(|rule| (rule.applies)(&case))?;
+    Some((rule.id, rule.what))
 }
 
 impl Case<'_> {

@@ -72,7 +72,7 @@ fn class(
     };
     let points = compare(&kafka, &ours, &around);
     assert!(!points.is_empty(), "nothing differs");
-    classify(&op, &kafka, &ours, &around, &points, LIMITS).map(|rule| rule.id)
+    classify(&op, &kafka, &ours, &around, &points, LIMITS).map(|(id, _)| id)
 }
 
 fn same(state: State) -> (State, State) {
@@ -238,7 +238,7 @@ fn s7_needs_a_gap_that_goes_on_with_us() {
         let outcome = acquired(given);
         let points = compare(&outcome, &outcome, &around);
         assert!(!points.is_empty(), "nothing differs");
-        classify(&op, &outcome, &outcome, &around, &points, LIMITS).map(|rule| rule.id)
+        classify(&op, &outcome, &outcome, &around, &points, LIMITS).map(|(id, _)| id)
     };
     assert_eq!(fetched(&[], with_gap(6, Some(6))), Some("S7"));
     assert_eq!(fetched(&[(2, 5, 2)], with_gap(6, Some(6))), None);

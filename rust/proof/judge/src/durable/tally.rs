@@ -1,7 +1,5 @@
 //! Counts of what the durable forms of some sequences did.
 
-use crate::report::Report;
-
 /// Number of times that each came up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -39,27 +37,18 @@ impl core::ops::AddAssign for Tally {
 }
 
 impl Tally {
-    /// Has a report say so.
-    pub fn cover(&self, report: &mut Report) {
-        let Self {
-            reads,
-            written,
-            fenced,
-            folded,
-            reopened,
-            compared,
-        } = *self;
-        for (what, times) in [
-            ("durable: a store answers the read of a leader", reads),
-            ("durable: a write is confirmed", written),
-            ("durable: a write of an earlier leader is refused", fenced),
-            ("durable: the files are read beside the store", folded),
-            ("durable: the store is opened again", reopened),
-            ("durable: what it holds is compared", compared),
-        ] {
-            if times > 0 {
-                report.cover_times(what, times);
-            }
-        }
+    /// Each as often as it came up, as parts of the coverage.
+    pub fn reached(&self) -> Vec<String> {
+        let told = [
+            ("a store answers the read of a leader", self.reads),
+            ("a write is confirmed", self.written),
+            ("a write of an earlier leader is refused", self.fenced),
+            ("the files are read beside the store", self.folded),
+            ("the store is opened again", self.reopened),
+            ("what it holds is compared", self.compared),
+        ];
+        let told = told.into_iter();
+        told.flat_map(|(what, times)| std::iter::repeat_n(format!("durable: {what}"), times))
+            .collect()
     }
 }

@@ -45,8 +45,7 @@ pub struct Generator {
 impl Generator {
     /// The generator of a sequence. At the `successions` a new leader takes over, whatever else would have come; what stands before
     /// them does not depend on them.
-    pub fn new(seed: u64, sequence: u64, successions: &[usize]) -> Self {
-        let mut random = Random::new(seed, sequence);
+    pub fn new(mut random: Random, successions: &[usize]) -> Self {
         let log_start = random.pick(&[0, 0, 0, 7]);
         let manners = [
             Manner {

@@ -19,14 +19,12 @@ mod text;
 
 use serde_json::{Value, json};
 
+use crate::profile::{Class, Difference, Profile, Verdict};
 use crate::random::Random;
-use crate::sequences::{Difference, Profile, Verdict};
 use administration::Both;
 use operation::GroupOperation;
 use ours::Ours;
-use point::Points;
-
-pub use point::RULES;
+use point::{Points, RULES};
 
 /// The profile `group`.
 pub struct OnGroups;
@@ -37,13 +35,17 @@ impl Profile for OnGroups {
     const NAME: &'static str = "group";
     const SUITE: &'static str = "share_group";
 
+    fn rules() -> Vec<Class> {
+        RULES.to_vec()
+    }
+
     fn generate(random: &mut Random, length: usize, _: &[usize]) -> Vec<GroupOperation> {
         generate::generate(random, length)
     }
 
-    /// Returns true if the first operation sets the clocks: without it the clock on the wall might stand below 0.
-    fn is_sound(ops: &[GroupOperation]) -> bool {
-        matches!(ops.first(), Some(GroupOperation::Create { .. }))
+    /// The first operation sets the clocks: without it the clock on the wall might stand below 0.
+    fn mended(ops: Vec<GroupOperation>) -> Option<Vec<GroupOperation>> {
+        matches!(ops.first(), Some(GroupOperation::Create { .. })).then_some(ops)
     }
 
     fn smaller(op: &GroupOperation) -> Vec<GroupOperation> {
@@ -81,13 +83,8 @@ impl Profile for OnGroups {
                     continue;
                 }
                 seen.push(point.class);
-                let difference = Difference {
-                    at,
-                    what: point.what,
-                    kafka: point.kafka,
-                    ours: point.ours,
-                    class: point.class,
-                };
+                let difference =
+                    Difference::new(at, point.what, point.kafka, point.ours, point.class);
                 if difference.class.is_none() {
                     verdict.difference = Some(difference);
                     return verdict;

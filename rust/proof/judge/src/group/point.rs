@@ -1,7 +1,6 @@
 //! Points in which an operation differs, and the deliberate differences of share groups.
 
-use crate::deliberate::ByName;
-use crate::sequences::Class;
+use crate::profile::Class;
 
 /// A point in which the two sides differ.
 #[derive(Clone, Debug)]
@@ -50,23 +49,9 @@ pub const G12: Class = ("G12", "offsets are altered of partitions that do not ex
 /// Kafka tells a member its new assignment once.
 pub const G13: Class = ("G13", "a member says the epoch before");
 
-/// The deliberate differences that are recognised here: profile, id and what happens.
-pub const RULES: &[ByName] = &[
-    ("group", G1.0, G1.1),
-    ("group", G2_EPOCH.0, G2_EPOCH.1),
-    ("group", G2_AGAIN.0, G2_AGAIN.1),
-    ("group", G2_START.0, G2_START.1),
-    ("group", G4.0, G4.1),
-    ("group", G5.0, G5.1),
-    ("group", G6.0, G6.1),
-    ("group", G7.0, G7.1),
-    ("group", G8.0, G8.1),
-    ("group", G9.0, G9.1),
-    ("group", G10.0, G10.1),
-    ("group", G11.0, G11.1),
-    ("group", G11_OTHER.0, G11_OTHER.1),
-    ("group", G12.0, G12.1),
-    ("group", G13.0, G13.1),
+/// The deliberate differences that are recognised here.
+pub const RULES: [Class; 15] = [
+    G1, G2_EPOCH, G2_AGAIN, G2_START, G4, G5, G6, G7, G8, G9, G10, G11, G11_OTHER, G12, G13,
 ];
 
 /// Collects points.

@@ -6,7 +6,7 @@ use super::OnGroups;
 use super::log::{Latest, read};
 use super::operation::{Beat, Epoch, GroupOperation};
 use super::point::{G1, G4, G13};
-use crate::sequences::{Profile, Verdict};
+use crate::profile::{Profile, Verdict};
 
 const CREATE: GroupOperation = GroupOperation::Create {
     config: Vec::new(),
@@ -84,7 +84,7 @@ fn every_part_of_a_join_is_compared() {
         let mut given = joined();
         spoil(&mut given);
         let verdict = judged(&[CREATE, beat(0)], &[json!({}), given]);
-        assert_eq!(verdict.difference.map(|found| found.what), Some(what));
+        assert_eq!(verdict.difference.map(|found| found.what()), Some(what));
     }
 }
 
@@ -96,7 +96,7 @@ fn a_lost_group_is_g1_and_a_member_that_leaves_one_is_not() {
     let verdict = judged(&[CREATE, beat(-1)], &[json!({}), lost.clone()]);
     assert!(verdict.explained.is_empty() && verdict.difference.is_none());
     let verdict = judged(&[CREATE, beat(0)], &[json!({}), lost]);
-    assert_eq!(verdict.difference.map(|found| found.what), Some("code"));
+    assert_eq!(verdict.difference.map(|found| found.what()), Some("code"));
 }
 
 /// Answer of Kafka 4.4.0 when the member subscribed to another topic instead, a second later.
@@ -152,7 +152,7 @@ fn what_a_member_with_the_epoch_before_is_told_is_g13_and_nothing_else() {
             .explained
             .iter()
             .find_map(|found| found.class.filter(|_| found.at == 4));
-        (class, verdict.difference.map(|found| found.what))
+        (class, verdict.difference.map(|found| found.what()))
     };
     assert_eq!(judged(2, None), (Some(G13), None));
     assert_eq!(judged(2, Some(json!({}))), (None, None));
@@ -179,7 +179,7 @@ fn a_member_may_be_told_again_what_it_has_and_nothing_else() {
     assert!(told(json!({})).is_none());
     assert!(told(json!({topic: []})).is_none());
     let found = told(json!({topic: [0]}));
-    assert_eq!(found.map(|found| found.what), Some("assignment"));
+    assert_eq!(found.map(|found| found.what()), Some("assignment"));
 }
 
 #[test]

@@ -1,81 +1,102 @@
-//! Scenarios that are played operation by operation, and what came of each.
+//! Scenarios that are played, and what came of each.
 
 use core::fmt;
 
 use serde_json::{Value, json};
 
 use super::fields::Unknown;
+use crate::compare::Point;
+use crate::durable::Tally;
+use crate::profile::Class;
 
-/// A point in which we and the recording do not agree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
-    /// Index of the operation; `None` for the whole scenario.
-    pub at: Option<usize>,
-    /// Name of the point that differs.
-    pub what: String,
-    /// Value that was recorded.
-    pub expected: String,
-    /// Value that we have.
-    pub actual: String,
+/// Outcome of a scenario that was played.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Points in which ours and the recording differ, each with the index of its operation; `None` for the scenario as a whole.
+    pub points: Vec<(Option<usize>, Point)>,
+    /// Deliberate differences, each with the index of its operation.
+    pub deliberate: Vec<(usize, Class)>,
+    /// Number of operations that were played.
+    pub operations: usize,
+    /// Number of operations that were compared.
+    pub compared: usize,
+    /// True if the lock of a split batch lasted longer in the recording.
+    pub is_split: bool,
+    /// Counts of the durable forms of a share partition.
+    pub durable: Tally,
 }
 
-/// Outcome of a scenario.
+/// Reason why a scenario is not played.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was played; the points in which it differs.
-    Played(Vec<Point>),
-    /// It was played up to a deliberate difference, by its operation, id and what happens, and agreed.
-    Deliberate(usize, &'static str, &'static str),
-    /// It is left out, and why. The format itself announces what is `before_44`.
-    Left {
-        /// The reason.
-        why: String,
-        /// True if a rule that is older than 4.4 is the reason.
-        before_44: bool,
-    },
+pub struct Left {
+    /// The reason.
+    pub why: String,
+    /// True if the format itself announces that there are such scenarios.
+    pub is_announced: bool,
 }
 
-/// Points of one operation, in the making.
+/// Outcome of a scenario, or the reason why there is none.
+pub type Played = Result<Outcome, Left>;
+
+impl Outcome {
+    /// Outcome of a scenario that is not of the format.
+    pub fn malformed(why: String) -> Self {
+        let mut points = Points::default();
+        points.malformed(why);
+        Self {
+            points: points.0.into_iter().map(|point| (None, point)).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Points in which an operation differs.
 #[derive(Debug, Default)]
-pub struct Points(Vec<(String, String, String)>);
+pub struct Points(Vec<Point>);
 
 impl Points {
-    /// Points that differ, each with our value.
+    /// Name of each point, and our side.
     pub fn ours(&self) -> impl Iterator<Item = (&str, &str)> {
-        let points = self.0.iter();
-        points.map(|(what, _, actual)| (what.as_str(), actual.as_str()))
+        self.0.iter().map(|point| (point.what, &*point.ours))
     }
 
-    /// Notes a difference unless the two are the same.
-    pub fn same<T: fmt::Debug + PartialEq>(&mut self, what: &str, expected: &T, actual: &T) {
-        if expected != actual {
-            let (expected, actual) = (format!("{expected:?}"), format!("{actual:?}"));
-            self.0.push((what.to_owned(), expected, actual));
+    /// Compares two values.
+    pub fn same<T: fmt::Debug + PartialEq>(&mut self, what: &'static str, kafka: &T, ours: &T) {
+        if kafka != ours {
+            self.differ(what, format!("{kafka:?}"), format!("{ours:?}"));
         }
     }
 
-    /// Notes a difference unless the two are the same, as JSON.
-    pub fn same_json(&mut self, what: &str, expected: &Value, actual: &Value) {
-        if expected != actual {
-            self.0
-                .push((what.to_owned(), expected.to_string(), actual.to_string()));
+    /// Compares two values that are JSON already.
+    pub fn same_json(&mut self, what: &'static str, kafka: &Value, ours: &Value) {
+        if kafka != ours {
+            self.differ(what, kafka.to_string(), ours.to_string());
         }
+    }
+
+    /// A point that differs.
+    pub fn differ(&mut self, what: &'static str, kafka: String, ours: String) {
+        self.0.push(Point { what, kafka, ours });
+    }
+
+    fn malformed(&mut self, why: String) {
+        self.differ("format", "known".to_owned(), why);
     }
 }
 
-/// A machine that plays recorded operations.
+/// Object under test that plays recorded operations.
 pub trait Player {
     /// Names of the operations that it plays.
     const OPERATIONS: &'static [&'static str];
 
-    /// Plays an operation, and notes where it differs.
+    /// Plays an operation, and notes where ours differs.
     ///
     /// # Errors
-    /// The operation is not of the format.
+    /// It is not of the format.
     fn step(&mut self, op: &Value, points: &mut Points) -> Result<(), Unknown>;
 
-    /// The deliberate difference that the points of an operation are, if they are one: its id and what happens.
-    fn deliberate(&self, _op: &Value, _points: &Points) -> Option<(&'static str, &'static str)> {
+    /// The deliberate difference that these points of an operation are; what follows rests on it, so the scenario ends there.
+    fn deliberate(&self, _op: &Value, _points: &Points) -> Option<Class> {
         None
     }
 }
@@ -83,7 +104,7 @@ pub trait Player {
 /// The operations of a scenario.
 ///
 /// # Errors
-/// It has none: it would agree with everything.
+/// There are none.
 pub fn operations(scenario: &Value) -> Result<&[Value], Unknown> {
     match scenario["ops"].as_array() {
         Some(ops) if !ops.is_empty() => Ok(ops),
@@ -91,151 +112,126 @@ pub fn operations(scenario: &Value) -> Result<&[Value], Unknown> {
     }
 }
 
-/// The first operation that is none of these, by its place and name.
-fn not_among(ops: &[Value], known: &[&str]) -> Option<String> {
-    let mut named = ops.iter().enumerate();
-    named.find_map(|(at, op)| {
-        let name = op["op"].as_str().filter(|name| !known.contains(name))?;
-        Some(format!("operation {at} ({name}) cannot be played"))
-    })
-}
-
-/// Plays a scenario up to what is not of the format; one with an operation that the player does not know is left out.
+/// Plays a scenario, unless it has an operation that the player does not know.
 ///
 /// # Errors
 /// It has no operations.
-pub fn play_each<P: Player>(scenario: &Value, player: &mut P) -> Result<Outcome, Unknown> {
+pub fn play_each<P: Player>(scenario: &Value, player: &mut P) -> Result<Played, Unknown> {
     let ops = operations(scenario)?;
-    if let Some(why) = not_among(ops, P::OPERATIONS) {
-        return Ok(Outcome::Left {
-            why,
-            before_44: false,
-        });
-    }
-    let mut all = Vec::new();
     for (at, op) in ops.iter().enumerate() {
-        let mut points = Points::default();
-        let stepped = player.step(op, &mut points);
-        if stepped.is_ok()
-            && all.is_empty()
-            && let Some((id, what)) = player.deliberate(op, &points)
+        if let Some(name) = op["op"].as_str()
+            && !P::OPERATIONS.contains(&name)
         {
-            return Ok(Outcome::Deliberate(at, id, what));
+            return Ok(Err(Left {
+                why: format!("operation {at} ({name}) cannot be played"),
+                is_announced: false,
+            }));
         }
-        if let Err(Unknown(why)) = &stepped {
-            points
-                .0
-                .push(("format".to_owned(), "known".to_owned(), why.clone()));
+    }
+    Ok(Ok(play(ops, player)))
+}
+
+/// Outcome of one operation.
+pub struct Step {
+    /// Points that differ.
+    pub points: Vec<Point>,
+    /// The deliberate difference that they are.
+    pub class: Option<Class>,
+    is_known: bool,
+}
+
+/// Plays an operation.
+pub fn step<P: Player>(op: &Value, player: &mut P) -> Step {
+    let mut points = Points::default();
+    let stepped = player.step(op, &mut points);
+    let class = stepped
+        .is_ok()
+        .then(|| player.deliberate(op, &points))
+        .flatten();
+    let is_known = stepped.is_ok();
+    if let Err(Unknown(why)) = stepped {
+        points.malformed(why);
+    }
+    Step {
+        points: points.0,
+        class,
+        is_known,
+    }
+}
+
+/// Plays operations up to a deliberate difference, or one that is not of the format.
+fn play<P: Player>(ops: &[Value], player: &mut P) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (at, op) in ops.iter().enumerate() {
+        let step = step(op, player);
+        if let Some(class) = step.class.filter(|_| outcome.points.is_empty()) {
+            outcome.deliberate.push((at, class));
+            break;
         }
-        all.extend(points.0.into_iter().map(|(what, expected, actual)| Point {
-            at: Some(at),
-            what,
-            expected,
-            actual,
-        }));
-        if stepped.is_err() {
+        outcome.operations += 1;
+        let points = step.points.into_iter().map(|point| (Some(at), point));
+        outcome.points.extend(points);
+        if !step.is_known {
             break;
         }
     }
-    Ok(Outcome::Played(all))
+    outcome.compared = outcome.operations;
+    outcome
 }
 
-/// A file of cases.
-#[derive(Debug, Default)]
-pub struct Cases {
-    /// Each with its name.
-    pub cases: Vec<(String, Outcome)>,
-    /// Operations of those that were played.
-    pub operations: usize,
-}
+/// The scenarios of a file, by name.
+#[derive(Debug)]
+pub struct Cases(Vec<(String, Played)>);
 
 impl Cases {
-    /// Plays every scenario.
-    pub fn play(scenarios: &[Value], play: impl Fn(&Value) -> Result<Outcome, Unknown>) -> Self {
-        let mut cases = Self::default();
-        for scenario in scenarios {
-            let outcome = play(scenario).unwrap_or_else(|Unknown(why)| {
-                Outcome::Played(vec![Point {
-                    at: None,
-                    what: "format".to_owned(),
-                    expected: "known".to_owned(),
-                    actual: why,
-                }])
-            });
-            cases.operations += match (&outcome, operations(scenario)) {
-                (Outcome::Played(_), Ok(ops)) => ops.len(),
-                (Outcome::Deliberate(at, ..), _) => *at,
-                _ => 0,
-            };
-            let name = scenario["name"].as_str().unwrap_or("").to_owned();
-            cases.cases.push((name, outcome));
-        }
-        cases
+    /// Plays all.
+    pub fn play(scenarios: &[Value], play: impl Fn(&Value) -> Result<Played, Unknown>) -> Self {
+        let case = |scenario: &Value| {
+            let played = play(scenario);
+            let played = played.unwrap_or_else(|Unknown(why)| Ok(Outcome::malformed(why)));
+            (scenario["name"].as_str().unwrap_or("").to_owned(), played)
+        };
+        Self(scenarios.iter().map(case).collect())
     }
 
-    fn count(&self, of: impl Fn(&Outcome) -> bool) -> usize {
-        self.cases.iter().filter(|(_, outcome)| of(outcome)).count()
-    }
-
-    /// Scenarios that were played.
-    pub fn run(&self) -> usize {
-        self.count(|outcome| !matches!(outcome, Outcome::Left { .. }))
-    }
-
-    /// Scenarios that differ.
-    pub fn differ(&self) -> usize {
-        self.count(|outcome| matches!(outcome, Outcome::Played(points) if !points.is_empty()))
-    }
-
-    /// Returns the cases as JSON for `tests/proof/conformance`.
+    /// The outcome of each.
     pub fn to_json(&self) -> Value {
-        let cases = self.cases.iter().map(|(name, outcome)| match outcome {
-            Outcome::Played(points) => json!({
-                "name": name,
-                "differences": points.iter().map(|point| json!({
-                    "at": point.at, "what": point.what, "expected": point.expected, "actual": point.actual,
-                })).collect::<Vec<_>>(),
-            }),
-            Outcome::Deliberate(at, id, what) => json!({
-                "name": name, "differences": [], "deliberate": [{"at": at, "id": id, "what": what}],
-            }),
-            Outcome::Left { why, before_44 } => {
-                json!({"name": name, "left": why, "announced": before_44})
+        let cases = self.0.iter().map(|(name, played)| match played {
+            Err(Left { why, is_announced }) => {
+                json!({"name": name, "left": why, "announced": is_announced})
+            }
+            Ok(outcome) => {
+                let points = outcome.points.iter().map(|(at, point)| {
+                    json!({"at": at, "what": point.what, "expected": point.kafka, "actual": point.ours})
+                });
+                let deliberate = outcome.deliberate.iter();
+                let deliberate =
+                    deliberate.map(|(at, (id, what))| json!({"at": at, "id": id, "what": what}));
+                json!({
+                    "name": name,
+                    "differences": points.collect::<Value>(),
+                    "deliberate": deliberate.collect::<Value>(),
+                })
             }
         });
         cases.collect()
     }
 }
 
-impl fmt::Display for Cases {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (run, differ) = (self.run(), self.differ());
-        write!(
-            f,
-            "run={run} operations={} differ={differ} left={}",
-            self.operations,
-            self.cases.len() - run
-        )?;
-        for (name, outcome) in &self.cases {
-            match outcome {
-                Outcome::Left { why, .. } => write!(f, "\n  left {name}: {why}")?,
-                Outcome::Deliberate(at, id, what) => {
-                    write!(f, "\n  deliberate {name} op {at}: {id}, {what}")?;
-                }
-                Outcome::Played(points) => {
-                    for point in points {
-                        let Point {
-                            at,
-                            what,
-                            expected,
-                            actual,
-                        } = point;
-                        write!(f, "\n  differs {name} op {at:?}: {what}")?;
-                        write!(f, "\n    expected {expected}\n    we have  {actual}")?;
-                    }
-                }
-            }
-        }
-        Ok(())
+#[cfg(test)]
+impl Cases {
+    /// Outcomes of those that were played.
+    pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.0.iter().filter_map(|(_, played)| played.as_ref().ok())
+    }
+
+    /// Number of those that were not.
+    pub fn left(&self) -> usize {
+        self.0.len() - self.outcomes().count()
+    }
+
+    /// Sum over those that were played.
+    pub fn sum(&self, of: impl Fn(&Outcome) -> usize) -> usize {
+        self.outcomes().map(of).sum()
     }
 }

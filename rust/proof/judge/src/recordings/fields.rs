@@ -1,7 +1,9 @@
 //! Reading what was recorded, strictly.
 
-use serde_json::Value;
-use share_state_core::ids::TopicId;
+use serde_json::{Map, Value};
+use share_state_core::ids::{SharePartitionKey, TopicId};
+
+use crate::bytes::from_hex;
 
 /// Something that is not of the format, so it must not be guessed at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,8 +11,7 @@ pub struct Unknown(pub String);
 
 /// Refuses fields that nobody looks at.
 pub fn known(value: &Value, allowed: &[&str], what: &str) -> Result<(), Unknown> {
-    let object = value.as_object();
-    let object = object.ok_or_else(|| Unknown(format!("{what} is not an object")))?;
+    let object = object(value).map_err(|_| Unknown(format!("{what} is not an object")))?;
     let mut names = object.keys().map(String::as_str);
     match names.find(|name| !allowed.contains(name)) {
         Some(name) => Err(Unknown(format!("{what} has an unknown field {name}"))),
@@ -73,4 +74,27 @@ pub fn topic_id(value: &Value) -> Result<TopicId, Unknown> {
         .replace('+', "-")
         .replace('/', "_");
     TopicId::parse(&plain).ok_or_else(|| Unknown(format!("{spelt} is no topic id")))
+}
+
+/// An object.
+pub fn object(value: &Value) -> Result<&Map<String, Value>, Unknown> {
+    value
+        .as_object()
+        .ok_or_else(|| Unknown(format!("{value} where an object is expected")))
+}
+
+/// Bytes.
+pub fn bytes(value: &Value) -> Result<Vec<u8>, Unknown> {
+    from_hex(text(value)?).ok_or_else(|| Unknown(format!("{value} is no hexadecimal")))
+}
+
+/// A share partition.
+pub fn share_partition(key: &Value) -> Result<SharePartitionKey, Unknown> {
+    known(key, &["group", "topic_id", "partition"], "a key")?;
+    let (group, topic_id) = (text(&key["group"])?, topic_id(&key["topic_id"])?);
+    Ok(SharePartitionKey::new(
+        group,
+        topic_id,
+        number(&key["partition"])?,
+    ))
 }

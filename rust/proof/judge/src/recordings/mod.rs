@@ -3,8 +3,8 @@
 //! The prefix of a file's name says which suite it is of. A field or an operation that nobody knows is a difference: whoever
 //! overlooks one agrees with things that it has never looked at.
 
-mod cases;
-mod coordinator;
+pub mod cases;
+pub mod coordinator;
 mod fields;
 mod partition;
 mod session;
@@ -13,100 +13,43 @@ mod tests;
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::ExitCode;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
 use cases::Cases;
-use partition::Played;
 
-/// Outcome of a file.
-enum Report {
-    /// Outcome of a suite of share partitions.
-    Partitions(Played),
-    /// Outcome of a suite of share coordinators or share sessions.
-    Cases(Cases),
-}
-
-/// Plays files, tells what came of each, and fails where one differs, cannot be read or played nothing.
-pub fn play_files(paths: impl Iterator<Item = String>) -> ExitCode {
-    let mut files = 0;
-    let mut failed = false;
-    for path in paths {
-        files += 1;
-        match play_file(Path::new(&path)) {
-            Ok(Report::Partitions(played)) => {
-                println!("{path} {played}");
-                failed |= played.differ() > 0 || played.compared == 0;
-            }
-            Ok(Report::Cases(cases)) => {
-                println!("{path} {cases}");
-                failed |= cases.differ() > 0 || cases.run() == 0;
-            }
-            Err(error) => {
-                eprintln!("share-state-judge: {path}: {error}");
-                failed = true;
-            }
-        }
-    }
-    if failed || files == 0 {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    }
-}
-
-/// Outcome of each case of a file, for `tests/proof/conformance`.
+/// Plays a file, and tells what came of each scenario, in the order of the file.
 ///
 /// # Errors
-/// The file cannot be read, or is of no such suite.
+/// It cannot be read, or is of no suite that is played here.
 pub fn cases(path: &Path) -> io::Result<Value> {
-    let document = document(path)?;
+    Ok(play_file(path)?.to_json())
+}
+
+fn play_file(path: &Path) -> io::Result<Cases> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    if is_of_partitions(&name) {
-        let scenarios = scenarios(&document)?.iter();
-        return Ok(scenarios.map(partition::case).collect());
-    }
-    Ok(play_cases(&name, &document)?.to_json())
-}
-
-fn is_of_partitions(name: &str) -> bool {
-    let prefixes = ["share_partition", "probes_reference_quirks"];
-    prefixes.iter().any(|prefix| name.starts_with(prefix))
-}
-
-fn scenarios(document: &Value) -> io::Result<&[Value]> {
+    let document = document(path)?;
     let scenarios = document["scenarios"].as_array();
-    scenarios
-        .map(Vec::as_slice)
-        .ok_or_else(|| io::Error::other("no list of scenarios"))
+    let scenarios = scenarios.ok_or_else(|| io::Error::other("no list of scenarios"))?;
+    let is_of = |suite: &str| name.starts_with(suite);
+    Ok(
+        if is_of("share_partition") || is_of("probes_reference_quirks") {
+            Cases::play(scenarios, partition::play)
+        } else if is_of("share_coordinator_shard") {
+            let is_before_44 = coordinator::is_before_44(&name, &document["meta"]);
+            Cases::play(scenarios, |scenario| {
+                coordinator::play(scenario, is_before_44)
+            })
+        } else if is_of("share_session") {
+            Cases::play(scenarios, session::play)
+        } else {
+            return Err(io::Error::other("no suite that is played here"));
+        },
+    )
 }
 
-/// Plays every scenario of a file, as JSON or gzip of it.
-fn play_file(path: &Path) -> io::Result<Report> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let document = document(path)?;
-    if is_of_partitions(&name) {
-        let played = partition::play_all(scenarios(&document)?);
-        return Ok(Report::Partitions(played));
-    }
-    play_cases(&name, &document).map(Report::Cases)
-}
-
-fn play_cases(name: &str, document: &Value) -> io::Result<Cases> {
-    let scenarios = scenarios(document)?;
-    if name.starts_with("share_coordinator_shard") {
-        let is_before_44 = coordinator::is_before_44(name, &document["meta"]);
-        let play = |scenario: &Value| coordinator::play(scenario, is_before_44);
-        return Ok(Cases::play(scenarios, play));
-    }
-    if name.starts_with("share_session") {
-        return Ok(Cases::play(scenarios, session::play));
-    }
-    Err(io::Error::other("no suite that is played here"))
-}
-
+/// Reads a file of JSON, perhaps compressed.
 fn document(path: &Path) -> io::Result<Value> {
     let bytes = std::fs::read(path)?;
     if path.extension().is_none_or(|extension| extension != "gz") {

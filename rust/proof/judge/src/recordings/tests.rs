@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cases::Cases;
-use super::partition::Played;
-use super::{Report, cases, play_file};
+use super::cases::{Cases, Outcome};
+use super::{cases, play_file};
 
 /// Names a folder with more recordings, outside the repository: then they are required.
 const SWITCH: &str = "SHARE_STATE_RECORDINGS";
@@ -23,86 +22,67 @@ fn all() -> Option<PathBuf> {
     Some(repository().join(named).join("conformance"))
 }
 
-/// File; scenarios, operations, operations compared, scenarios with a split lock, scenarios left. Then of the durable forms: reads
-/// and writes that a store answered, times that it was opened again and compared with the share partition.
-type Partitions = (&'static str, [usize; 5], [usize; 4]);
+/// Scenarios, operations, scenarios left.
+type Counts = [usize; 3];
 
-fn partitions_agree(directory: &Path, files: &[Partitions]) {
-    for (name, expected, of_durable) in files {
-        let Report::Partitions(played) = play_file(&directory.join(name)).unwrap() else {
-            panic!("{name} is no recording of share partitions");
-        };
-        println!("{name} {played}");
-        assert_eq!(played.differ(), 0, "{name} {played}");
-        let left = played.left.values().sum();
-        let Played {
-            scenarios,
-            operations,
-            compared,
-            split,
-            durable,
-            ..
-        } = played;
-        let counted = [scenarios, operations, compared, split, left];
-        assert_eq!(counted, *expected, "{name}");
-        let counted = [
-            durable.reads,
-            durable.written,
-            durable.reopened,
-            durable.compared,
-        ];
-        assert_eq!(counted, *of_durable, "{name}");
+/// Counts of share partitions: operations compared, scenarios with a split lock. Then of the durable forms: reads and writes that a
+/// store answered, times that it was opened again and compared with the share partition.
+type OfPartitions = ([usize; 2], [usize; 4]);
+
+fn agrees(path: &Path, expected: Counts) -> Cases {
+    let cases = play_file(path).unwrap();
+    let name = path.display();
+    for outcome in cases.outcomes() {
+        assert_eq!(outcome.points, [], "{name}");
     }
+    let counted = [
+        cases.outcomes().count(),
+        cases.sum(|outcome| outcome.operations),
+        cases.left(),
+    ];
+    assert_eq!(counted, expected, "{name}");
+    cases
 }
 
-fn played(path: &Path) -> Cases {
-    match play_file(path).unwrap() {
-        Report::Cases(cases) => cases,
-        Report::Partitions(_) => panic!("{} is no file of cases", path.display()),
+const TRUNK: (Counts, OfPartitions) = ([161, 1071, 28], ([1071, 0], [308, 282, 644, 612]));
+const PROBES: (Counts, OfPartitions) = ([42, 311, 0], ([265, 0], [72, 64, 168, 156]));
+
+/// Files of a folder; `ending` is that of those that only our copies have compressed.
+fn all_agree(directory: &Path, ending: &str, fuzz: (Counts, OfPartitions)) {
+    for (name, (expected, of_partitions)) in [
+        (format!("share_partition_trunk.json{ending}"), TRUNK),
+        ("share_partition_fuzz_trunk.json.gz".to_owned(), fuzz),
+        (format!("probes_reference_quirks.json{ending}"), PROBES),
+    ] {
+        let cases = agrees(&directory.join(&name), expected);
+        let sum = |of: fn(&Outcome) -> usize| cases.sum(of);
+        let counted = (
+            [
+                sum(|outcome| outcome.compared),
+                sum(|outcome| usize::from(outcome.is_split)),
+            ],
+            [
+                sum(|outcome| outcome.durable.reads),
+                sum(|outcome| outcome.durable.written),
+                sum(|outcome| outcome.durable.reopened),
+                sum(|outcome| outcome.durable.compared),
+            ],
+        );
+        assert_eq!(counted, of_partitions, "{name}");
     }
-}
-
-/// File; scenarios, their operations, scenarios left.
-type Others = (&'static str, [usize; 3]);
-
-const CASES: [Others; 3] = [
-    ("share_coordinator_shard_4.2.json", [20, 90, 1]),
-    ("share_coordinator_shard_trunk.json", [30, 141, 0]),
-    ("share_session_trunk.json", [20, 91, 0]),
-];
-
-fn cases_agree(directory: &Path, suffix: &str) {
-    for (name, expected) in CASES {
-        let cases = played(&directory.join(format!("{name}{suffix}")));
-        println!("{name} {cases}");
-        assert_eq!(cases.differ(), 0, "{name} {cases}");
-        let run = cases.run();
-        let counted = [run, cases.operations, cases.cases.len() - run];
-        assert_eq!(counted, expected, "{name}");
+    for (name, expected) in [
+        ("share_coordinator_shard_4.2.json", [20, 90, 1]),
+        ("share_coordinator_shard_trunk.json", [30, 141, 0]),
+        ("share_session_trunk.json", [20, 91, 0]),
+    ] {
+        agrees(&directory.join(format!("{name}{ending}")), expected);
     }
 }
 
 #[test]
 fn our_copies_agree() {
-    let files = [
-        (
-            "share_partition_trunk.json.gz",
-            [161, 1071, 1071, 0, 28],
-            [308, 282, 644, 612],
-        ),
-        (
-            "share_partition_fuzz_trunk.json.gz",
-            [54, 4485, 4064, 6, 0],
-            [276, 876, 216, 628],
-        ),
-        (
-            "probes_reference_quirks.json.gz",
-            [42, 311, 265, 0, 0],
-            [72, 64, 168, 156],
-        ),
-    ];
-    partitions_agree(&copies(), &files);
-    cases_agree(&copies(), ".gz");
+    let fuzz = ([54, 4485, 0], ([4064, 6], [276, 876, 216, 628]));
+    all_agree(&copies(), ".gz", fuzz);
 }
 
 #[test]
@@ -111,25 +91,8 @@ fn all_recordings_agree() {
         // The copies are what there is.
         return;
     };
-    let files = [
-        (
-            "share_partition_trunk.json",
-            [161, 1071, 1071, 0, 28],
-            [308, 282, 644, 612],
-        ),
-        (
-            "share_partition_fuzz_trunk.json.gz",
-            [386, 30808, 29292, 16, 0],
-            [2040, 6620, 1544, 5134],
-        ),
-        (
-            "probes_reference_quirks.json",
-            [42, 311, 265, 0, 0],
-            [72, 64, 168, 156],
-        ),
-    ];
-    partitions_agree(&directory, &files);
-    cases_agree(&directory, "");
+    let fuzz = ([386, 30808, 0], ([29292, 16], [2040, 6620, 1544, 5134]));
+    all_agree(&directory, "", fuzz);
 }
 
 #[test]

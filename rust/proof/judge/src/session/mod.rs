@@ -12,9 +12,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::deliberate::ByName;
+use crate::profile::{Class, Difference, Profile, Verdict};
 use crate::random::Random;
-use crate::sequences::{Class, Difference, Profile, Verdict};
 use operation::SessionOperation;
 use ours::Ours;
 use outcome::SessionOutcome;
@@ -23,13 +22,6 @@ use seen::Seen;
 const C1: Class = ("C1", "an answer that its session did not live to see");
 const C2: Class = ("C2", "the end of a connection with several sessions");
 const C3: Class = ("C3", "an opening request with a repeated partition");
-
-/// The deliberate differences that are recognised here: profile, id and what happens.
-pub const RULES: &[ByName] = &[
-    ("session", C1.0, C1.1),
-    ("session", C2.0, C2.1),
-    ("session", C3.0, C3.1),
-];
 
 /// The profile `session`.
 pub struct OnSessions;
@@ -40,14 +32,18 @@ impl Profile for OnSessions {
     const NAME: &'static str = "session";
     const SUITE: &'static str = "share_session";
 
+    fn rules() -> Vec<Class> {
+        vec![C1, C2, C3]
+    }
+
     fn generate(random: &mut Random, length: usize, renewals: &[usize]) -> Vec<SessionOperation> {
         generate::generate(random, length, renewals)
     }
 
     /// An answer speaks of partitions that its request fetches.
-    fn is_sound(ops: &[SessionOperation]) -> bool {
+    fn mended(ops: Vec<SessionOperation>) -> Option<Vec<SessionOperation>> {
         let mut ours = Ours::default();
-        ops.iter().all(|op| {
+        let is_sound = ops.iter().all(|op| {
             ours.play(op);
             let SessionOperation::Answer { context, fetched } = op else {
                 return true;
@@ -59,7 +55,8 @@ impl Profile for OnSessions {
             fetched
                 .iter()
                 .all(|(tip, _, _)| partitions.contains(&ours::id(*tip)))
-        })
+        });
+        is_sound.then_some(ops)
     }
 
     fn smaller(op: &SessionOperation) -> Vec<SessionOperation> {
@@ -112,13 +109,7 @@ fn judge(ops: &[SessionOperation], given: &[Value]) -> Verdict {
             continue;
         };
         let class = classify(op, &kafka, &own, &ours, &kept);
-        let difference = Difference {
-            at,
-            what,
-            kafka: theirs.clone(),
-            ours: mine.clone(),
-            class,
-        };
+        let difference = Difference::new(at, what, theirs.clone(), mine.clone(), class);
         if class.is_none() {
             verdict.difference = Some(difference);
             return verdict;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::operation::{Fetch, Key, SessionOperation};
 use super::{C1, C2, C3, OnSessions, judge};
-use crate::sequences::Profile;
+use crate::profile::Profile;
 
 const KEY: Key = Key {
     group: 0,
@@ -67,7 +67,7 @@ fn what_agrees_is_compared_and_what_does_not_is_found() {
     assert!(verdict.difference.is_none() && verdict.explained.is_empty());
     let wrong = given(context(false, &[0]), &[session(KEY, 2, &[0])]);
     let found = judge(&ops, &[created(), wrong]).difference.unwrap();
-    assert_eq!((found.at, found.what, found.class), (1, "sessions", None));
+    assert_eq!((found.at, found.what(), found.class), (1, "sessions", None));
 }
 
 #[test]
@@ -140,11 +140,9 @@ fn an_answer_of_no_request_makes_no_sense() {
         fetched: vec![((1, 0), 0, 0)],
     };
     let sound = [CREATE, fetch(1, KEY, 0, &[(1, 0)]), answer.clone()];
-    assert!(OnSessions::is_sound(&sound));
-    assert!(!OnSessions::is_sound(&[
-        CREATE,
-        fetch(1, KEY, 0, &[]),
-        answer.clone()
-    ]));
-    assert!(!OnSessions::is_sound(&[CREATE, answer]));
+    assert!(OnSessions::mended(sound.to_vec()).is_some());
+    let unasked = [CREATE, fetch(1, KEY, 0, &[]), answer.clone()];
+    for unsound in [unasked.to_vec(), vec![CREATE, answer]] {
+        assert!(OnSessions::mended(unsound).is_none());
+    }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use share_state_core::coordinator::ShareCoordinator;
-use share_state_core::ids::TopicId;
+use share_state_core::ids::SharePartitionKey;
 
 use super::super::cases::Points;
-use super::super::fields::{Unknown, known, number, text, topic_id};
+use super::super::fields::{Unknown, known, share_partition};
 
 /// Maps that Kafka keeps by key.
 const MAPS: [&str; 4] = [
@@ -17,8 +17,7 @@ const MAPS: [&str; 4] = [
     "snapshot_update_count",
 ];
 
-/// Group, topic id and partition.
-type Key = (String, TopicId, i32);
+type Key = SharePartitionKey;
 
 /// Notes where the memory differs.
 pub fn compare(
@@ -29,8 +28,8 @@ pub fn compare(
     let (expected, actual) = (memory(recorded)?, ours(coordinator));
     let keys: BTreeSet<&Key> = expected.keys().chain(actual.keys()).collect();
     for key in keys {
-        let both = [&expected, &actual].map(|all| all.get(key).unwrap_or(&Value::Null));
-        points.same_json(&format!("memory of {key:?}"), both[0], both[1]);
+        let both = [&expected, &actual].map(|all| (key, all.get(key)));
+        points.same("memory", &both[0], &both[1]);
     }
     Ok(())
 }
@@ -63,14 +62,7 @@ fn entries(map: &Value) -> Result<Vec<(Key, &Value)>, Unknown> {
 }
 
 fn entry(entry: &Value) -> Result<(Key, &Value), Unknown> {
-    let key = &entry[0];
-    known(key, &["group", "topic_id", "partition"], "a key")?;
-    let key = (
-        text(&key["group"])?.to_owned(),
-        topic_id(&key["topic_id"])?,
-        number(&key["partition"])?,
-    );
-    Ok((key, &entry[1]))
+    Ok((share_partition(&entry[0])?, &entry[1]))
 }
 
 fn ours(coordinator: &ShareCoordinator) -> BTreeMap<Key, Value> {
@@ -106,7 +98,7 @@ fn ours(coordinator: &ShareCoordinator) -> BTreeMap<Key, Value> {
                 of_key[map] = json!(highest);
             }
         }
-        memory.insert((key.group.to_string(), key.topic_id, key.partition), of_key);
+        memory.insert(key.clone(), of_key);
     }
     memory
 }

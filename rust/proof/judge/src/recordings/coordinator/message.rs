@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use share_state_core::ids::TopicId;
+use share_state_core::records::ShareSnapshot;
 use share_state_core::state_batch::StateBatch;
 use share_state_wire::messages::schema::{
     DeletePartition, InitializePartition, PartitionResult, ReadPartition, ReadPartitionResult,
@@ -131,6 +132,34 @@ from_json! {
         leader_epoch: "leaderEpoch",
         start_offset: "startOffset",
         delivery_complete_count: "deliveryCompleteCount" or -1,
+    }
+}
+
+/// Reads the message of an update too, which has fewer fields.
+impl FromJson for ShareSnapshot {
+    fn from_json(value: &Value) -> Result<Self, Unknown> {
+        let names = [
+            "snapshotEpoch",
+            "stateEpoch",
+            "leaderEpoch",
+            "startOffset",
+            "deliveryCompleteCount",
+            "createTimestamp",
+            "writeTimestamp",
+            "stateBatches",
+        ];
+        known(value, &names, "a message")?;
+        Ok(Self {
+            snapshot_epoch: field(value, "snapshotEpoch", None)?,
+            state_epoch: field(value, "stateEpoch", Some(-1))?,
+            leader_epoch: field(value, "leaderEpoch", None)?,
+            start_offset: field(value, "startOffset", None)?,
+            delivery_complete_count: field(value, "deliveryCompleteCount", Some(-1))?,
+            create_timestamp: field(value, "createTimestamp", Some(-1))?,
+            write_timestamp: field(value, "writeTimestamp", Some(-1))?,
+            state_batches: field(value, "stateBatches", None)?,
+            unknown_tagged_fields: Vec::new(),
+        })
     }
 }
 

@@ -6,7 +6,7 @@
 mod before_44;
 mod deliberate;
 mod memory;
-mod message;
+pub mod message;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -19,12 +19,12 @@ use share_state_core::time::WallTime;
 use share_state_wire::messages::{Delete, Initialize, Read, ReadSummary, Write};
 use share_state_wire::state_record::{Decoded, decode, encode_key, encode_value};
 
-use super::cases::{Outcome, Player, Points, play_each};
-use super::fields::{Unknown, arguments, known, list, number, text, topic_id};
-use crate::bytes::{from_hex, to_hex};
-use crate::coordinator::RULES;
-use crate::deliberate::what_of;
+use super::cases::{Left, Played, Player, Points, play_each};
+use super::fields::{Unknown, arguments, bytes, known, list, number, text, topic_id};
+use crate::bytes::to_hex;
+use crate::profile::Class;
 pub use before_44::is_before_44;
+pub use deliberate::RULES;
 
 const FIELDS: &[&str] = &[
     "op",
@@ -45,26 +45,26 @@ const CREATE_FIELDS: &[&str] = &[
 ///
 /// # Errors
 /// It has no operations.
-pub fn play(scenario: &Value, is_before_44: bool) -> Result<Outcome, Unknown> {
+pub fn play(scenario: &Value, is_before_44: bool) -> Result<Played, Unknown> {
     let tags = scenario["tags"].as_array().into_iter().flatten();
     if tags.into_iter().any(|tag| tag == "multithreaded") {
-        return Ok(Outcome::Left {
+        return Ok(Err(Left {
             why: "records an interleaving of concurrent calls".to_owned(),
-            before_44: false,
-        });
+            is_announced: false,
+        }));
     }
     if is_before_44 && let Some(why) = before_44::contradiction(scenario) {
-        return Ok(Outcome::Left {
+        return Ok(Err(Left {
             why: format!("pre-4.4 rule: {why}"),
-            before_44: true,
-        });
+            is_announced: true,
+        }));
     }
     play_each(scenario, &mut Shard::default())
 }
 
 /// A coordinator under test.
 #[derive(Default)]
-struct Shard {
+pub struct Shard {
     coordinator: Option<ShareCoordinator>,
     now: WallTime,
     /// True if its memory follows from operations.
@@ -85,9 +85,8 @@ impl Player for Shard {
         "readStateSummary",
     ];
 
-    fn deliberate(&self, op: &Value, points: &Points) -> Option<(&'static str, &'static str)> {
-        let id = deliberate::id_of(op, points)?;
-        Some((id, what_of(RULES, id)?))
+    fn deliberate(&self, op: &Value, points: &Points) -> Option<Class> {
+        deliberate::class_of(op, points)
     }
 
     fn step(&mut self, op: &Value, points: &mut Points) -> Result<(), Unknown> {
@@ -163,10 +162,6 @@ fn stub_offsets(coordinator: &mut ShareCoordinator, answer: i64) {
         value: ShareValue::Tombstone,
     };
     coordinator.replay(answer, &record);
-}
-
-fn bytes(value: &Value) -> Result<Vec<u8>, Unknown> {
-    from_hex(text(value)?).ok_or_else(|| Unknown(format!("{value} is no hexadecimal")))
 }
 
 /// The record of the recorded bytes.

@@ -17,9 +17,9 @@ use share_state_wire::messages::{
 };
 
 use super::super::cases::Points;
-use super::super::fields::{Unknown, flag, known, list, number};
+use super::super::fields::{Unknown, bytes, flag, known, list, number};
+use super::compare_records;
 use super::message::FromJson;
-use super::{bytes, compare_records};
 use crate::bytes::to_hex;
 
 /// Circumstances of a request for a partition.
@@ -258,14 +258,9 @@ pub fn play<A: Verb>(
             &request.encode(version).map(|ours| to_hex(&ours)),
         );
     }
-    if let Some(error) = op["result"].get("error") {
-        // Kafka threw, which is never our answer.
-        points.same_json("what Kafka threw", error, &Value::Null);
-        return Ok(());
-    }
     let topic_exists = op.get("topic_exists").map_or(Ok(true), flag)?;
     let mut records = Vec::new();
-    let mut is_refused = false;
+    let mut refusals = Vec::new();
     let mut answer = Response::<A> {
         results: Vec::new(),
     };
@@ -280,7 +275,7 @@ pub fn play<A: Verb>(
                 now,
             };
             let decided = A::decide(&around, asked).map_err(|error| error.kafka_code().code());
-            is_refused |= decided.is_err();
+            refusals.extend(decided.as_ref().err().copied());
             let decided = decided.map(|(more, answer)| {
                 records.extend(more);
                 answer
@@ -292,10 +287,15 @@ pub fn play<A: Verb>(
             partitions,
         });
     }
+    if let Some(error) = op["result"].get("error") {
+        // Kafka threw, which is never our answer.
+        points.same_json("what Kafka threw", error, &refusals.into());
+        return Ok(());
+    }
     compare_records(op, &records, points)?;
     let recorded = Response::<A>::from_json(&op["result"]["response"])?;
     points.same("answer", &recorded, &answer);
-    if let Some(wire) = op.get("response_wire_hex").filter(|_| !is_refused) {
+    if let Some(wire) = op.get("response_wire_hex").filter(|_| refusals.is_empty()) {
         let wire = bytes(wire)?;
         points.same(
             "answer read from its bytes",

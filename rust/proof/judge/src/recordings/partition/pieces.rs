@@ -3,25 +3,29 @@
 use serde_json::{Value, json};
 
 use crate::operation::{Answer, LogBatch, Queue, Range, Verb, When};
+use crate::recordings::cases::Left;
 use crate::recordings::fields::{self, Unknown, number};
 
 /// Reason why a scenario is not played.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Unplayable {
     /// It has what no sequence has. The tests count these.
-    Left(String),
+    Left(Left),
     /// It is not of the format, which is a difference.
-    Malformed(String),
+    Malformed(Unknown),
 }
 
 impl From<Unknown> for Unplayable {
-    fn from(Unknown(why): Unknown) -> Self {
-        Self::Malformed(why)
+    fn from(unknown: Unknown) -> Self {
+        Self::Malformed(unknown)
     }
 }
 
 pub(super) fn left(why: impl Into<String>) -> Unplayable {
-    Unplayable::Left(why.into())
+    Unplayable::Left(Left {
+        why: why.into(),
+        is_announced: true,
+    })
 }
 
 /// The state before anything was read.

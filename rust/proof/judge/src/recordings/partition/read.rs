@@ -12,7 +12,6 @@ use super::pieces::{
 use crate::operation::{Answer, Limits, Operation, Queue, Verb, When};
 use crate::recordings::cases::operations;
 use crate::recordings::fields::{Unknown, either, flag, number, text};
-use crate::verdict::Difference;
 
 /// A scenario: its operations, and what Kafka was recorded to give.
 #[derive(Default)]
@@ -23,18 +22,6 @@ pub struct Sequence {
     pub places: Vec<usize>,
     /// Batches that Kafka has come to track by offset: the operation, the leader, first and last offset.
     pub split: Vec<(usize, usize, i64, i64)>,
-}
-
-impl Sequence {
-    /// The difference at the place of its operation in the recording.
-    pub fn placed(&self, mut difference: Difference) -> Difference {
-        difference.at = self
-            .places
-            .get(difference.at)
-            .copied()
-            .unwrap_or(difference.at);
-        difference
-    }
 }
 
 /// Reads a scenario.

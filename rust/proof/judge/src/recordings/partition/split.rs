@@ -4,7 +4,7 @@
 use super::read::Sequence;
 use crate::operation::Verb;
 use crate::outcome::{ACQUIRED, Run};
-use crate::verdict::Difference;
+use crate::profile::Difference;
 
 /// Returns true if time has passed, and records are held in the recording alone that are part of a split batch.
 pub fn explains(sequence: &Sequence, difference: &Difference) -> bool {

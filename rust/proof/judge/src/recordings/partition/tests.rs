@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::pieces::queue;
-use super::play_all;
+use super::play;
 use crate::operation::Queue;
-use crate::verdict::Difference;
+use crate::recordings::fields::Unknown;
 
-/// Difference when a recorded outcome is another.
-fn differs(scenario: &Value) -> Option<Difference> {
-    let mut played = play_all(std::slice::from_ref(scenario));
-    assert_eq!(played.scenarios, 1);
-    played.differences.pop().map(|(_, difference)| difference)
+/// First point when a recorded outcome is another, with its operation.
+fn differs(scenario: &Value) -> Option<(usize, &'static str)> {
+    let outcome = play(scenario).unwrap().unwrap();
+    let (at, point) = outcome.points.first()?;
+    Some((at.unwrap(), point.what))
 }
 
 #[test]
@@ -52,18 +52,14 @@ fn what_kafka_did_not_give_is_a_difference() {
         (2, "in-flight state", (good().0, good().1, refused(), 15)),
     ];
     for (at, what, (acquired, written, answer, code)) in cases {
-        let difference = differs(&scenario(acquired, written, answer, code)).unwrap();
-        assert_eq!((difference.at, difference.points[0].what), (at, what));
+        let difference = differs(&scenario(acquired, written, answer, code));
+        assert_eq!(difference, Some((at, what)));
     }
 }
 
 #[test]
 fn what_no_sequence_has_is_left() {
-    let left = |scenario: Value| {
-        let mut played = play_all(&[scenario]);
-        assert_eq!((played.scenarios, played.differ()), (0, 0));
-        played.left.pop_first().unwrap().0
-    };
+    let left = |scenario: Value| play(&scenario).unwrap().unwrap_err().why;
     let of = |op: Value| left(json!({"name": "by hand", "ops": [op]}));
     assert_eq!(
         of(json!({"op": "lock_timeout"})),
@@ -115,10 +111,8 @@ fn create_and_acquire() -> Value {
 #[test]
 fn what_cannot_be_read_differs() {
     let why = |ops: &Value| {
-        let mut played = play_all(&[json!({"name": "by hand", "ops": ops})]);
-        let left = played.left.values().sum::<usize>();
-        assert_eq!((played.scenarios, left), (1, 0), "{ops}");
-        played.malformed.pop().map(|(_, why)| why)
+        let played = play(&json!({"name": "by hand", "ops": ops}));
+        played.err().map(|Unknown(why)| why)
     };
     assert_eq!(why(&create_and_acquire()), None);
     let number = "null where a number is expected";

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use share_state_core::share_session::{ShareFetchRequest, ShareSessions, TopicIdPartition};
 
-use super::cases::{Outcome, Player, Points, operations, play_each};
+use super::cases::{Played, Player, Points, operations, play_each};
 use super::fields::{Unknown, known, list, number, text};
 use partitions::Partitions;
 
@@ -36,7 +36,7 @@ type Key = (String, String);
 ///
 /// # Errors
 /// It has no operations.
-pub fn play(scenario: &Value) -> Result<Outcome, Unknown> {
+pub fn play(scenario: &Value) -> Result<Played, Unknown> {
     let mut player = OnSessions {
         named: Partitions::named_in(operations(scenario)?)?,
         cache: None,

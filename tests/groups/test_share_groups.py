@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from share_state import LockTime, StateStore, WallTime
-from share_state.errors import ConfigError, InvalidRequestError, ShareGroupError, StoreError
-from share_state.gateway import HeartbeatAnswer, ShareGroupStore
+from share_state.errors import ConfigError, InvalidRequestError, ShareGroupError, StoreError, UnknownPartitionError
+from share_state.gateway import HeartbeatAnswer, ShareGroupStore, simple_assignment
 
 ORDERS = "AAAAAAAAAAAAAAAAAAAAAQ"
 JOBS = "00000000-0000-0000-0000-000000000002"
@@ -339,3 +339,11 @@ def test_bad_arguments_are_named_and_change_nothing(tmp_path: Path) -> None:
             store.set_topics(topics)  # type: ignore[arg-type]
     assert store.groups() == []
     assert store.heartbeat(**good).member_epoch == 1
+
+
+def test_an_assignment_keeps_what_members_have_and_knows_no_other_topic() -> None:
+    topics = [(ORDERS, [0, 1, 2, 3])]
+    members = {"a": ([ORDERS], [(ORDERS, [3, 1])]), "b": ([ORDERS], [(ORDERS, [0, 2])])}
+    assert simple_assignment(members, topics) == {"a": [(ORDERS, [1, 3])], "b": [(ORDERS, [0, 2])]}
+    with pytest.raises(UnknownPartitionError):
+        simple_assignment({"a": ([JOBS], [])}, topics)

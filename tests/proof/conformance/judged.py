@@ -1,4 +1,4 @@
-"""The suites that the judge plays (``rust/proof/judge``), without the binding: share partitions, coordinators and sessions.
+"""The suites that the judge plays (``rust/proof/judge``), without the binding: all but merges, small facts and share consumers.
 
 Their rules, bytes and memory are all in Rust, and so are the deliberate differences. The judge plays share partitions on both
 stores, in both forms of a member's call and over a durable store. Here its word on each scenario becomes part of the report; what
@@ -16,7 +16,17 @@ from .recordings import Json
 from .report import Deliberate, Difference, Outcome, Skip
 
 #: By file-name prefix.
-SUITES = frozenset({"probes_reference_quirks", "share_coordinator_shard", "share_partition", "share_session"})
+SUITES = frozenset(
+    {
+        "offsets_manager",
+        "probes_reference_quirks",
+        "record_serde",
+        "share_coordinator_shard",
+        "share_partition",
+        "share_session",
+        "simple_assignor",
+    }
+)
 
 _REPOSITORY = Path(__file__).resolve().parents[3]
 _MANIFEST = _REPOSITORY / "rust" / "proof" / "judge" / "Cargo.toml"
@@ -53,5 +63,5 @@ def _result(case: Json, index: int) -> Outcome | Skip:
         Difference(name, -1 if point["at"] is None else point["at"], point["what"], point["expected"], point["actual"])
         for point in case["differences"]
     ]
-    deliberate = [Deliberate(one["at"], one["id"], one["what"]) for one in case.get("deliberate", ())]
+    deliberate = [Deliberate(one["at"], one["id"], one["what"]) for one in case["deliberate"]]
     return Outcome(name, index=index, differences=differences, deliberate=deliberate)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from share_state.errors import ShareStateError
 
-from . import combiner, judged, misc_facts, offsets_manager, record_serde, simple_assignor
+from . import combiner, judged, misc_facts
 from .recordings import FormatError, NotDrivable, Recording, Scenario, find, load
 from .report import Difference, FileReport, Outcome, Skip
 from .skips import MAX_SKIPPED_PERCENT, too_many
@@ -123,7 +123,4 @@ def _on_cluster(cluster: Sequence[str]) -> Runner:
 _SUITES: dict[str, Runner] = {
     "misc_facts": misc_facts.run_on_both_stores,
     "combiner": lambda scenario: [combiner.run(scenario)],
-    "offsets_manager": lambda scenario: [offsets_manager.run(scenario)],
-    "record_serde": lambda scenario: [record_serde.run(scenario)],
-    "simple_assignor": lambda scenario: [simple_assignor.run(scenario)],
 }

@@ -3,10 +3,13 @@
 //! The prefix of a file's name says which suite it is of. A field or an operation that nobody knows is a difference: whoever
 //! overlooks one agrees with things that it has never looked at.
 
+mod assignor;
 pub mod cases;
 pub mod coordinator;
 mod fields;
+mod offsets;
 mod partition;
+mod records;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -43,6 +46,12 @@ fn play_file(path: &Path) -> io::Result<Cases> {
             })
         } else if is_of("share_session") {
             Cases::play(scenarios, session::play)
+        } else if is_of("simple_assignor") {
+            Cases::play(scenarios, assignor::play)
+        } else if is_of("offsets_manager") {
+            Cases::play(scenarios, offsets::play)
+        } else if is_of("record_serde") {
+            Cases::play(scenarios, records::play)
         } else {
             return Err(io::Error::other("no suite that is played here"));
         },

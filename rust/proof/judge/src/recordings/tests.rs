@@ -74,6 +74,10 @@ fn all_agree(directory: &Path, ending: &str, fuzz: (Counts, OfPartitions)) {
         ("share_coordinator_shard_4.2.json", [20, 90, 1]),
         ("share_coordinator_shard_trunk.json", [30, 141, 0]),
         ("share_session_trunk.json", [20, 91, 0]),
+        ("simple_assignor_trunk.json", [11, 13, 0]),
+        ("offsets_manager_trunk.json", [12, 122, 0]),
+        ("record_serde_trunk.json", [13, 17, 0]),
+        ("record_serde_4.2.json", [13, 17, 0]),
     ] {
         agrees(&directory.join(format!("{name}{ending}")), expected);
     }

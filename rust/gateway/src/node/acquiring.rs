@@ -10,7 +10,7 @@ use super::requests::ShareRequest;
 use super::{Node, codes};
 use crate::{Delivery, Wanted, deliver};
 
-/// Bytes that an answer may have beyond its limit, for small batches that are not worth another one.
+/// Bytes that an answer may have beyond its limit in all, for small batches that are not worth another one.
 const MORE: usize = 64 << 10;
 /// Bytes that are read ahead of the fastest group. A fetch that waits for more is not worth it.
 const READ_AHEAD: usize = 2 << 20;
@@ -63,16 +63,19 @@ impl Node {
         let Some(fetch) = &mut request.fetch else {
             return true;
         };
-        let mut left = fetch.limits.max_bytes.min(allowed);
-        let share = (left / acquirable.len()).max(1);
+        let limit = fetch.limits.max_bytes.min(allowed);
+        let share = (limit / acquirable.len()).max(1);
         if fetch.limits.min_bytes > 1 && !self.has_enough(acquirable, share, fetch.limits.min_bytes)
         {
             return false;
         }
         let mut records = fetch.limits.max_records;
+        let mut bytes = 0_usize;
         for id in acquirable {
             // One batch is delivered whatever its size (KIP-74). Clients could not take an answer with several of them.
-            if !fetch.deliveries.is_empty() && self.first_bytes(*id) > left + MORE {
+            if !fetch.deliveries.is_empty()
+                && bytes.saturating_add(self.first_bytes(*id)) > limit.saturating_add(MORE)
+            {
                 continue;
             }
             let wanted = Wanted {
@@ -80,7 +83,7 @@ impl Node {
                 mode: fetch.limits.mode,
                 batch_size: fetch.limits.batch_size,
                 max_records: records,
-                max_bytes: share.min(left.max(1)),
+                max_bytes: share.min(limit.saturating_sub(bytes).max(1)),
             };
             let place = self.partitions.get(*id).map(|served| served.id);
             let Some((place, taken)) = place.zip(self.take(*id, &wanted, now)) else {
@@ -90,7 +93,7 @@ impl Node {
                 Ok(delivery) => {
                     let count = i32::try_from(delivery.record_count()).unwrap_or(i32::MAX);
                     records = records.saturating_sub(count);
-                    left = left.saturating_sub(delivery.nbytes());
+                    bytes += delivery.nbytes();
                     fetch.deliveries.push((place, delivery));
                     self.partitions.holds(&request.group, &request.member, *id);
                 }

@@ -8,6 +8,7 @@
 )]
 
 mod answers;
+mod bytes;
 mod client;
 mod comparison;
 mod damage;

@@ -35,12 +35,13 @@ pub fn topics() -> Topics {
     [1, 2, 9].into_iter().map(topic).collect()
 }
 
-/// A batch of the logs.
-pub fn bytes(base_offset: i64) -> Vec<u8> {
+/// A batch of the logs, whose values have so many bytes.
+pub fn bytes(base_offset: i64, value: usize) -> Vec<u8> {
+    let value = vec![b'v'; value];
     let record = NewRecord {
         timestamp: 1,
         key: None,
-        value: Some(b"value"),
+        value: Some(&value),
     };
     let records = vec![record; PER_BATCH as usize];
     encode_batch(base_offset, 0, Compression::None, &records).unwrap()

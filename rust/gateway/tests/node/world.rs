@@ -36,6 +36,8 @@ pub struct World {
     pub closings: Vec<(ConnectionId, Closing)>,
     /// Requests that the node does not serve.
     pub opaque: VecDeque<(ConnectionId, Vec<u8>)>,
+    /// Bytes of the value of each record.
+    pub value: usize,
     /// Rounds wait for [`Self::settle`].
     pub holds_rounds: bool,
     /// States and start offsets wait until this is false.
@@ -64,6 +66,7 @@ impl World {
             sent: HashMap::new(),
             closings: Vec::new(),
             opaque: VecDeque::new(),
+            value: 5,
             holds_rounds: false,
             holds_states: false,
             holds_bytes: false,
@@ -281,7 +284,7 @@ impl World {
         let first = offset / PER_BATCH;
         let count = (end / PER_BATCH - first).min(PER_READ);
         let bytes: Vec<u8> = (first..first + count)
-            .flat_map(|batch| bytes(batch * PER_BATCH))
+            .flat_map(|batch| bytes(batch * PER_BATCH, self.value))
             .collect();
         let end = bytes.len();
         let read = Read {

@@ -103,6 +103,9 @@ impl Node {
                 break;
             }
         }
+        // Those who are tried before this answer is sent leave room for it.
+        self.answers.hold(bytes);
+        fetch.reserved += bytes;
         !fetch.deliveries.is_empty() || !fetch.failed.is_empty()
     }
 

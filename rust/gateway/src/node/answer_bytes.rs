@@ -1,4 +1,4 @@
-//! Bytes of answers that clients have not taken. Fetches wait while there are too many.
+//! Bytes of answers that clients have not taken, and of records that wait to be sent. Fetches wait while there are too many.
 
 use super::limits::Limits;
 
@@ -8,7 +8,8 @@ const PART: usize = 4;
 /// It is not worth answering a fetch with less.
 const LEAST: usize = 64 << 10;
 
-/// Count of the bytes, over all connections.
+/// Count of the bytes, over all connections. Those of records count from their acquisition on: many fetches may be tried before
+/// an answer is sent.
 #[derive(Debug, Default)]
 pub(super) struct AnswerBytes {
     held: usize,

@@ -42,7 +42,11 @@ impl Node {
         }
         let frame = match &request.fetch {
             None => self.acknowledged(request),
-            Some(fetch) => self.fetched(request, fetch),
+            Some(fetch) => {
+                let frame = self.fetched(request, fetch);
+                self.answers.give_back(fetch.reserved);
+                frame
+            }
         };
         self.send(connection, frame);
     }

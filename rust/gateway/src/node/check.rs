@@ -11,10 +11,10 @@ impl Node {
         self.sessions.check();
         self.partitions.check();
         let mut timers = 0;
-        let mut unread = 0;
+        let mut held = 0;
         let mut queued = 0;
         for (connection, found) in &self.connections {
-            unread += found.unread;
+            held += found.unread;
             queued += found.inlet.waiting();
             let request = match &found.work {
                 None | Some(Work::Elsewhere) => continue,
@@ -26,6 +26,9 @@ impl Node {
             };
             assert!(!request.is_done(), "a request that is done was answered");
             if let Some(fetch) = &request.fetch {
+                let reserved = fetch.deliveries.iter().map(|(_, given)| given.nbytes());
+                assert_eq!(reserved.sum::<usize>(), fetch.reserved);
+                held += fetch.reserved;
                 assert_eq!(fetch.is_over, !fetch.is_waiting());
                 timers += usize::from(fetch.is_waiting());
                 for id in &fetch.partitions {
@@ -35,7 +38,7 @@ impl Node {
                 }
             }
         }
-        assert_eq!(unread, self.answers.held());
+        assert_eq!(held, self.answers.held());
         assert_eq!(queued, self.queued);
         timers += self
             .partitions

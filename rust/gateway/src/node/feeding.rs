@@ -270,6 +270,7 @@ impl Node {
     fn abandon(&mut self, request: &mut ShareRequest) {
         self.leave(request);
         if let Some(fetch) = &mut request.fetch {
+            self.answers.give_back(fetch.reserved);
             for served in std::mem::take(&mut fetch.partitions) {
                 self.partitions.forget(served);
             }

@@ -62,6 +62,8 @@ pub(super) struct Fetch {
     /// Partitions that could give records when the fetch was last tried. Kafka lists no others.
     pub fetched: Vec<TopicIdPartition>,
     pub deliveries: Vec<(TopicIdPartition, Delivery)>,
+    /// Bytes of them, which count as held until the answer is sent.
+    pub reserved: usize,
     /// Codes of share partitions that were tried and failed, as clients get them.
     pub failed: Vec<(TopicIdPartition, i16)>,
     /// Codes of partitions, as clients get them; those that failed once it is over.
@@ -103,6 +105,7 @@ impl Fetch {
             partitions: Vec::new(),
             fetched: Vec::new(),
             deliveries: Vec::new(),
+            reserved: 0,
             failed: Vec::new(),
             errors: Vec::new(),
             is_over: false,

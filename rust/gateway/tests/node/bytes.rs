@@ -1,4 +1,4 @@
-//! Bytes of answers, and limits for them.
+//! Bytes of answers: those of one answer, and those of all that clients have not taken.
 
 use share_state_gateway::node::Limits;
 
@@ -6,6 +6,7 @@ use crate::client::{Fetch, place};
 use crate::world::World;
 
 const A: u64 = 1;
+const B: u64 = 2;
 
 #[test]
 fn large_batches_of_several_partitions_do_not_add_up_in_one_answer() {
@@ -23,4 +24,26 @@ fn large_batches_of_several_partitions_do_not_add_up_in_one_answer() {
     let given = world.fetch(A, &fetch);
     let with_records = given.rows.iter().filter(|row| !row.acquired.is_empty());
     assert_eq!(with_records.count(), 1);
+}
+
+#[test]
+fn fetches_that_are_woken_together_share_the_bytes_that_are_left() {
+    let limits = Limits {
+        answers: 1,
+        ..Limits::default()
+    };
+    let (mut world, id) = (World::new(limits), place(1, 0));
+    for (connection, member) in [(A, "a"), (B, "b")] {
+        world.open(connection);
+        world.fetch(connection, &Fetch::of(member, 0).adding(&[id]));
+        let fetch = Fetch::of(member, 1).waiting(500);
+        world.feed(connection, &fetch.frame(1));
+    }
+    world.holds_bytes = true;
+    world.produce(id, 4);
+    let first = world.frame(A).unwrap();
+    assert_eq!(world.frame(B), None, "the first has not been taken");
+    world.node.sent(A, first.len(), world.now);
+    world.drive();
+    assert_eq!(world.answer(B, 78).unwrap().offsets()[0], (id, 4, 1));
 }

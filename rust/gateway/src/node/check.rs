@@ -11,6 +11,7 @@ impl Node {
         self.sessions.check();
         self.partitions.check();
         let mut timers = 0;
+        let mut waiting = 0;
         let mut held = 0;
         let mut queued = 0;
         for (connection, found) in &self.connections {
@@ -30,7 +31,11 @@ impl Node {
                 assert_eq!(reserved.sum::<usize>(), fetch.reserved);
                 held += fetch.reserved;
                 assert_eq!(fetch.is_over, !fetch.is_waiting());
-                timers += usize::from(fetch.is_waiting());
+                if fetch.is_waiting() {
+                    waiting += 1;
+                    let at = self.partitions.waiting(&request.group, &request.member);
+                    assert_eq!(at, Some(*connection));
+                }
                 for id in &fetch.partitions {
                     let served = self.partitions.get(*id);
                     let at = served.and_then(|served| served.waiting.get(&request.request));
@@ -40,6 +45,8 @@ impl Node {
         }
         assert_eq!(held, self.answers.held());
         assert_eq!(queued, self.queued);
+        assert_eq!(waiting, self.partitions.waiting_members());
+        timers += waiting;
         timers += self
             .partitions
             .all()

@@ -17,7 +17,8 @@
 //! 2. An answer with acknowledgements leaves after the round of their writes was settled.
 //! 3. One round is under way at most; the writes of a share partition leave in the order in which it made them.
 //! 4. A record is acquired only when its bytes are at hand, so no lock runs for a record that cannot be sent.
-//! 5. A fetch that waits stands at each of its share partitions and has one timer; one that does not wait stands nowhere.
+//! 5. A fetch that waits stands at each of its share partitions and has one timer; one that does not wait stands nowhere. A member
+//!    has one that waits at most.
 //! 6. The earliest lock of a share partition that serves has a timer at its deadline or before.
 //!
 //! Not driven by the gateway yet: it still has the same rules in Python.

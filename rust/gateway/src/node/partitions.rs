@@ -162,14 +162,25 @@ impl Partitions {
         group.and_then(member_of).unwrap_or_default()
     }
 
-    /// Notes the connection on which a member waits, and returns the one before.
-    pub fn waits(
-        &mut self,
-        group: &str,
-        member: &Arc<str>,
-        connection: ConnectionId,
-    ) -> Option<ConnectionId> {
-        self.member(group, member).waiting.replace(connection)
+    /// Notes the connection on which a member waits, which waits on no other.
+    pub fn waits(&mut self, group: &str, member: &Arc<str>, connection: ConnectionId) {
+        let waiting = &mut self.member(group, member).waiting;
+        debug_assert!(waiting.is_none(), "a member has one fetch that waits");
+        *waiting = Some(connection);
+    }
+
+    /// The connection on which a member waits.
+    pub fn waiting(&self, group: &str, member: &str) -> Option<ConnectionId> {
+        self.groups.get(group)?.members.get(member)?.waiting
+    }
+
+    /// Number of members that wait.
+    pub fn waiting_members(&self) -> usize {
+        let members = self
+            .groups
+            .values()
+            .flat_map(|group| group.members.values());
+        members.filter(|member| member.waiting.is_some()).count()
     }
 
     /// Notes that a member does not wait on a connection any more. It may wait on another by now.

@@ -65,6 +65,7 @@ impl Node {
                 return Ok(());
             }
         };
+        self.give_up(&group, &member);
         if context.partitions().len() > self.limits.elements {
             // Each request looks at all of them.
             self.end_session(&group, &member, now);

@@ -35,11 +35,7 @@ impl Node {
             }
         }
         let (group, member) = (&request.group, &request.member);
-        let before = self.partitions.waits(group, member, connection);
-        if let Some(before) = before.filter(|before| *before != connection) {
-            // The member has asked again.
-            self.give_up(before);
-        }
+        self.partitions.waits(group, member, connection);
     }
 
     /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them.
@@ -81,9 +77,10 @@ impl Node {
         self.put_request(request);
     }
 
-    /// Ends the wait of a fetch whose member has asked again; it acquires nothing.
-    fn give_up(&mut self, connection: ConnectionId) {
-        let Some(mut request) = self.take_waiting(connection) else {
+    /// Ends the wait of a member's fetch, which acquires nothing: its session has gone on (R10, KAFKA-19950).
+    pub(super) fn give_up(&mut self, group: &str, member: &str) {
+        let waiting = self.partitions.waiting(group, member);
+        let Some(mut request) = waiting.and_then(|connection| self.take_waiting(connection)) else {
             return;
         };
         self.end_fetch(&mut request);

@@ -19,5 +19,6 @@ mod pieces;
 mod refusals;
 mod scene;
 mod sequences;
+mod waits;
 mod world;
 mod writes;

@@ -1,5 +1,7 @@
 //! Invariants of a node, for tests.
 
+use std::collections::HashSet;
+
 use super::Node;
 use super::requests::Work;
 
@@ -10,6 +12,11 @@ impl Node {
         assert!(self.wakes.is_empty() && self.done.is_empty());
         self.sessions.check();
         self.partitions.check();
+        let sessions = self.sessions.sessions();
+        let sessions: HashSet<_> = sessions.map(|one| (one.group, one.member)).collect();
+        for member in self.partitions.members() {
+            assert!(sessions.contains(&member), "{member:?} has no session");
+        }
         let mut timers = 0;
         let mut waiting = 0;
         let mut held = 0;

@@ -18,7 +18,7 @@
 //! 3. One round is under way at most; the writes of a share partition leave in the order in which it made them.
 //! 4. A record is acquired only when its bytes are at hand, so no lock runs for a record that cannot be sent.
 //! 5. A fetch that waits stands at each of its share partitions and has one timer; one that does not wait stands nowhere. A member
-//!    has one that waits at most.
+//!    has one that waits at most, and none once its session has gone on or ended.
 //! 6. The earliest lock of a share partition that serves has a timer at its deadline or before.
 //!
 //! Not driven by the gateway yet: it still has the same rules in Python.

@@ -174,6 +174,12 @@ impl Partitions {
         self.groups.get(group)?.members.get(member)?.waiting
     }
 
+    /// Every member that holds records or waits, with its group.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
+        let groups = self.groups.iter();
+        groups.flat_map(|(group, of)| of.members.keys().map(move |member| (&**group, &**member)))
+    }
+
     /// Number of members that wait.
     pub fn waiting_members(&self) -> usize {
         let members = self

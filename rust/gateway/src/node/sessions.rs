@@ -51,8 +51,10 @@ impl Node {
         self.release(group, member, now);
     }
 
-    /// Makes everything that a member holds available again: its session has ended (R11, `releaseSession`).
+    /// Makes everything that a member holds available again: its session has ended (R11, `releaseSession`). A fetch of it that
+    /// waits acquires nothing more.
     pub(super) fn release(&mut self, group: &str, member: &str, now: LockTime) {
+        self.give_up(group, member);
         for id in self.partitions.take_held(group, member) {
             let Some(served) = self
                 .partitions

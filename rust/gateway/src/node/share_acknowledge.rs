@@ -38,6 +38,7 @@ impl Node {
             self.refuse_acknowledge(connection, head, refused.kafka_code().code());
             return Ok(());
         }
+        self.give_up(&group, &member);
         let mut request = Box::new(ShareRequest {
             connection,
             request: self.next_request(),

@@ -2,7 +2,7 @@
 
 use share_state_gateway::node::Limits;
 
-use crate::client::{Fetch, place};
+use crate::client::{Acknowledge, Fetch, place};
 use crate::world::World;
 
 const A: u64 = 1;
@@ -38,4 +38,26 @@ fn a_second_fetch_of_a_member_that_finds_records_ends_the_first() {
     assert_eq!(given.row().acquired, [(0, 1, 2)]);
     assert_eq!(world.answer(B, 78).unwrap().error, 123);
     nobody_holds(world);
+}
+
+#[test]
+fn an_acknowledgement_of_a_member_ends_its_wait() {
+    let mut world = waiting();
+    world.acknowledge(A, &Acknowledge::of("m", 2, &[]));
+    assert_eq!(world.answer(B, 78).unwrap().error, 123);
+    nobody_holds(world);
+}
+
+#[test]
+fn the_end_of_a_session_ends_the_wait_of_its_member() {
+    let mut world = waiting();
+    world.close(A);
+    assert_eq!(world.answer(B, 78).unwrap().error, 123);
+    nobody_holds(world);
+    // Of a fetch that opens a session, too, which has no epoch to be told of.
+    let (mut world, id) = (waiting(), place(1, 0));
+    world.feed(A, &Fetch::of("n", 0).adding(&[id]).waiting(5_000).frame(1));
+    assert_eq!(world.frame(A), None);
+    world.acknowledge(C, &Acknowledge::of("n", -1, &[]));
+    assert_eq!(world.answer(A, 78).unwrap().offsets(), []);
 }

@@ -1,7 +1,8 @@
 //! A share partition on its way to service: its state is read, a start offset is found and kept if it has none.
 //!
 //! A state is read in the leader epoch of its slot, which fences every earlier one. A share partition that the store fences, or
-//! whose topic is gone, is dropped, and the next request loads it again.
+//! whose topic is gone, is dropped, and the next request loads it again. It is loaded once the writes under way are settled: a
+//! state that is read before them would have records given again whose end is confirmed later. Kafka reads it at once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -45,13 +46,14 @@ impl Node {
             partition: id.partition,
         };
         let leader_epoch = self.slots.of(id).leader_epoch;
-        let mut engine = SharePartition::new(key.clone(), leader_epoch, config).ok()?;
+        let mut engine = SharePartition::new(key, leader_epoch, config).ok()?;
         engine.begin_initialize().ok()?;
+        let follows = self.partitions.is_writing(group, id);
         let served = self.partitions.add(Served {
             id,
             engine,
             source,
-            stage: Stage::Reading,
+            stage: Stage::Following,
             waiting: BTreeMap::new(),
             settling: HashMap::default(),
             deferred: Vec::new(),
@@ -61,12 +63,22 @@ impl Node {
             used_at: now,
         });
         self.sources.join(source, served);
-        self.needs.push_back(Need::State {
-            served,
-            key,
-            leader_epoch,
-        });
+        if !follows {
+            self.begin_load(served);
+        }
         Some(served)
+    }
+
+    /// Has the state of a share partition read, now that no write of an earlier one can change it any more.
+    pub(super) fn begin_load(&mut self, served: ServedId) {
+        if let Some(found) = self.partitions.get_mut(served) {
+            found.stage = Stage::Reading;
+            self.needs.push_back(Need::State {
+                served,
+                key: found.engine.key().clone(),
+                leader_epoch: found.engine.leader_epoch(),
+            });
+        }
     }
 
     /// Takes the state of a share partition, or the code for which it could not be read. One that was dropped meanwhile takes

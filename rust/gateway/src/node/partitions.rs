@@ -18,6 +18,8 @@ pub(super) struct Group {
     is_configured: bool,
     /// Share partitions that serve or are about to.
     by_id: HashMap<TopicIdPartition, ServedId, QuickHash>,
+    /// Share partitions that are over and have writes that are not settled.
+    writing: HashMap<TopicIdPartition, ServedId, QuickHash>,
     members: HashMap<Arc<str>, Member, QuickHash>,
 }
 
@@ -33,7 +35,8 @@ struct Member {
 /// The share partitions.
 ///
 /// Invariants: each one listed by its group serves or is about to, and stands under its own partition; one that is over is
-/// listed by no group, and is forgotten once nobody waits for it.
+/// not listed there, and is forgotten once nobody waits for it. One of a key at most has writes that are not settled: while that
+/// one is over, the listed one does not read its state.
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     served: HashMap<ServedId, Served, QuickHash>,
@@ -84,6 +87,7 @@ impl Partitions {
             config: Arc::clone(config),
             is_configured: false,
             by_id: HashMap::default(),
+            writing: HashMap::default(),
             members: HashMap::default(),
         })
     }
@@ -97,7 +101,10 @@ impl Partitions {
     /// Forgets the groups of which there is nothing to know: clients make up names of groups.
     pub fn forget_groups(&mut self) {
         self.groups.retain(|_, group| {
-            group.is_configured || !group.by_id.is_empty() || !group.members.is_empty()
+            group.is_configured
+                || !group.by_id.is_empty()
+                || !group.writing.is_empty()
+                || !group.members.is_empty()
         });
     }
 
@@ -129,10 +136,32 @@ impl Partitions {
         served.stage = Stage::Over(code);
         served.engine.fence();
         let (group, partition) = (Arc::clone(&served.engine.key().group), served.id);
+        let has_writes = served.has_writes();
         if let Some(group) = self.groups.get_mut(&group) {
             group.by_id.remove(&partition);
+            if has_writes {
+                let was = group.writing.insert(partition, id);
+                debug_assert!(was.is_none(), "the one after it has not begun");
+            }
         }
         true
+    }
+
+    /// Returns true if a share partition of this key is over and has writes that are not settled.
+    pub fn is_writing(&self, group: &str, id: TopicIdPartition) -> bool {
+        let group = self.groups.get(group);
+        group.is_some_and(|group| group.writing.contains_key(&id))
+    }
+
+    /// Takes note that a share partition which is over may have no more writes. Returns the one that has waited for that.
+    pub fn written(&mut self, id: ServedId) -> Option<ServedId> {
+        let served = self.served.get(&id).filter(|served| !served.has_writes())?;
+        let group = self.groups.get_mut(&served.engine.key().group)?;
+        group
+            .writing
+            .remove(&served.id)
+            .filter(|over| *over == id)?;
+        group.by_id.get(&served.id).copied()
     }
 
     /// Forgets a share partition that is over, unless somebody waits for it.
@@ -232,6 +261,16 @@ impl Partitions {
                 listed += 1;
             }
         }
+        for id in self
+            .groups
+            .values()
+            .flat_map(|group| group.writing.values())
+        {
+            let over = self.served.get(id);
+            assert!(
+                over.is_some_and(|over| over.has_writes() && matches!(over.stage, Stage::Over(_)))
+            );
+        }
         let over = self
             .served
             .values()
@@ -240,6 +279,10 @@ impl Partitions {
         for served in self.served.values() {
             assert!(!served.is_abandoned(), "{:?} is kept for nobody", served.id);
             assert!(!served.is_ready() || served.deferred.is_empty());
+            let is_over = matches!(served.stage, Stage::Over(_));
+            let is_writing = self.is_writing(&served.engine.key().group, served.id);
+            assert!(is_writing || !is_over || !served.has_writes());
+            assert!(is_over || is_writing == (served.stage == Stage::Following));
             assert!(served.engine.check().is_ok());
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Deferred {
 /// Progress of a share partition to its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
+    /// The one before it was dropped while writes of it were under way. Its state is read once those are settled.
+    Following,
     /// The state is being read.
     Reading,
     /// The start offset is being looked for upstream.
@@ -75,6 +77,11 @@ impl Served {
             Stage::Over(code) => code,
             _ => 0,
         }
+    }
+
+    /// Returns `true` if a write of it may still change the state: it is in a round, or goes with one to come.
+    pub fn has_writes(&self) -> bool {
+        self.in_round > 0 || self.engine.writes_under_way() > 0
     }
 
     /// Returns `true` if nobody refers to it any more.

@@ -66,6 +66,9 @@ impl Node {
                 None => self.start_kept(served, *answer, now),
                 Some(token) => self.settle_one(served, token, *answer, now),
             }
+            if let Some(next) = self.partitions.written(served) {
+                self.begin_load(next);
+            }
             self.partitions.forget(served);
         }
         self.run(now);

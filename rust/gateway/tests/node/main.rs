@@ -17,6 +17,7 @@ mod frames;
 mod model;
 mod pieces;
 mod refusals;
+mod reloads;
 mod scene;
 mod sequences;
 mod waits;

@@ -24,6 +24,7 @@ impl Node {
         for (connection, found) in &self.connections {
             held += found.unread;
             queued += found.inlet.waiting();
+            found.inlet.check();
             let request = match &found.work {
                 None | Some(Work::Elsewhere) => continue,
                 Some(Work::Late { .. }) => {

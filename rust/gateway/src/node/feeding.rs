@@ -140,6 +140,7 @@ impl Node {
             if let Some(found) = self.connections.get_mut(&connection)
                 && !found.is_closing
             {
+                inlet.shrink();
                 self.queued += inlet.waiting();
                 found.inlet = inlet;
             }

@@ -6,8 +6,10 @@ use core::fmt;
 const LENGTH: usize = size_of::<i32>();
 /// The least frame: an API key and a version.
 const SHORTEST: usize = 4;
-/// Room that a connection keeps while nothing waits in it.
+/// Room that a connection keeps while little waits in it.
 const SPARE: usize = 16 << 10;
+/// Bytes that are moved for the sake of less room.
+const LITTLE: usize = SPARE / 4;
 
 /// A length that cannot be that of a request: the other side is no client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +37,6 @@ impl Inlet {
     pub fn push(&mut self, bytes: &[u8]) {
         if self.at == self.arrived.len() {
             self.arrived.clear();
-            self.arrived.shrink_to(SPARE);
             self.at = 0;
         } else if self.at > self.arrived.len() / 2 {
             // Fewer bytes move than were taken since the last time, so each moves at most once on average.
@@ -76,6 +77,20 @@ impl Inlet {
         let start = self.at + LENGTH;
         self.at = start + size;
         Ok(self.arrived.get(start..self.at))
+    }
+
+    /// Gives back the memory of a long request that was taken. What waits after it moves, once.
+    pub fn shrink(&mut self) {
+        if self.arrived.capacity() > SPARE && self.waiting() <= LITTLE {
+            self.arrived.drain(..self.at);
+            self.arrived.shrink_to(SPARE);
+            self.at = 0;
+        }
+    }
+
+    /// Panics when memory is kept that nothing waits in. For tests.
+    pub fn check(&self) {
+        assert!(self.waiting() > LITTLE || self.arrived.capacity() <= SPARE);
     }
 
     /// Bytes that wait.
@@ -143,11 +158,13 @@ mod tests {
         inlet.push(&[0, 78]);
         assert_eq!(inlet.next(|_| 8 << 20), Ok(None));
         assert!(inlet.arrived.capacity() <= 64);
-        // What a long request took is given back once the next bytes come.
-        inlet.push(&vec![0; (8 << 20) - 2]);
+        // What a long request took is given back, though the next one has begun.
+        inlet.push(&vec![7; (8 << 20) - 2]);
+        inlet.push(&[0; LITTLE]);
         assert!(inlet.next(|_| 8 << 20).unwrap().is_some());
-        inlet.push(&[0]);
-        assert!(inlet.arrived.capacity() <= SPARE);
+        inlet.shrink();
+        inlet.check();
+        assert_eq!(&inlet.arrived[inlet.at..], [0; LITTLE]);
     }
 
     #[test]

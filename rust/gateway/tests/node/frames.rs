@@ -170,3 +170,14 @@ fn what_a_closed_connection_waited_for_reaches_nobody() {
     world.drive();
     assert_eq!(world.frame(A), None);
 }
+
+#[test]
+fn a_long_request_leaves_no_room_behind_on_its_connection() {
+    let mut world = world();
+    // The check of the node looks at the memory after each call.
+    world.feed(A, &framed(3, 9, 1, &vec![0; 512 << 10]));
+    assert_eq!(world.opaque.len(), 1);
+    world.node.answered(A, Some(b"first".to_vec()), world.now);
+    world.drive();
+    assert_eq!(world.frame(A).as_deref(), Some(&b"first"[..]));
+}

@@ -1,7 +1,9 @@
 //! Fetches that wait for records, and who wakes them (`DelayedShareFetch` and its purgatory).
 
+use std::collections::HashSet;
 use std::ops::Bound;
 
+use share_state_core::ids::QuickHash;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session::ConnectionId;
 use share_state_core::time::LockTime;
@@ -117,15 +119,17 @@ impl Node {
             return;
         };
         fetch.is_over = true;
+        let given = fetch.deliveries.iter().map(|(id, _)| *id);
+        let tried: HashSet<_, QuickHash> = given
+            .chain(fetch.failed.iter().map(|(id, _)| *id))
+            .collect();
         for id in &fetch.partitions {
             let Some(served) = self.partitions.get(*id) else {
                 continue;
             };
             let place = served.id;
             // A client drops the records of a partition that has an error, and they would be locked for nobody.
-            if fetch.deliveries.iter().any(|(id, _)| *id == place)
-                || fetch.failed.iter().any(|(id, _)| *id == place)
-            {
+            if tried.contains(&place) {
                 continue;
             }
             let source = self.sources.get(served.source);

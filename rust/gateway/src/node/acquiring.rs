@@ -7,6 +7,7 @@ use share_state_core::time::LockTime;
 
 use super::names::ServedId;
 use super::requests::ShareRequest;
+use super::served::Served;
 use super::{Node, codes};
 use crate::{Delivery, Wanted, deliver};
 
@@ -16,14 +17,17 @@ const MORE: usize = 64 << 10;
 const READ_AHEAD: usize = 2 << 20;
 
 impl Node {
-    /// Acquires what is there. True if the fetch is complete: it has records, or every partition has failed.
+    /// Acquires what is there. True if the fetch is complete: it has records, every partition has failed, or one is gone, which
+    /// the next request has loaded again (KAFKA-19567).
     pub(super) fn attempt(&mut self, request: &mut ShareRequest, now: LockTime) -> bool {
         let Some(fetch) = &mut request.fetch else {
             return true;
         };
+        let is_gone = |id: &ServedId| self.partitions.get(*id).is_some_and(Served::is_gone);
+        let must_end = fetch.partitions.iter().any(is_gone);
         if self.is_closed {
             // Records given out now could never be settled.
-            return false;
+            return must_end;
         }
         let partitions = fetch.partitions.iter().copied();
         let acquirable: Vec<_> = partitions
@@ -43,9 +47,9 @@ impl Node {
                     .get(*id)
                     .is_none_or(|served| served.error() != 0)
             };
-            return fetch.partitions.iter().all(has_failed);
+            return must_end || fetch.partitions.iter().all(has_failed);
         }
-        self.acquire(request, &acquirable, now)
+        self.acquire(request, &acquirable, now) || must_end
     }
 
     fn acquire(

@@ -54,6 +54,7 @@ impl Node {
             engine,
             source,
             stage: Stage::Following,
+            is_failed: false,
             waiting: BTreeMap::new(),
             settling: HashMap::default(),
             deferred: Vec::new(),
@@ -110,7 +111,7 @@ impl Node {
                     strategy,
                 });
             }
-            Err(error) => self.drop_served(served, code_of(&error)),
+            Err(error) => self.fail_load(served, code_of(&error)),
         }
         self.run(now);
     }
@@ -124,7 +125,7 @@ impl Node {
             return;
         }
         let Some(start_offset) = start_offset else {
-            self.drop_served(served, OFFSET_NOT_AVAILABLE);
+            self.fail_load(served, OFFSET_NOT_AVAILABLE);
             self.run(now);
             return;
         };
@@ -134,7 +135,7 @@ impl Node {
                 found.stage = Stage::Keeping;
                 self.mark_dirty(served);
             }
-            Err(error) => self.drop_served(served, code_of(&error)),
+            Err(error) => self.fail_load(served, code_of(&error)),
         }
         self.run(now);
     }
@@ -147,8 +148,15 @@ impl Node {
         }
         match answer {
             KafkaCode::None => self.begin_service(served, now),
-            refused => self.drop_served(served, refused.code()),
+            refused => self.fail_load(served, refused.code()),
         }
+    }
+
+    fn fail_load(&mut self, served: ServedId, code: i16) {
+        if let Some(found) = self.partitions.get_mut(served) {
+            found.is_failed = true;
+        }
+        self.drop_served(served, code);
     }
 
     fn begin_service(&mut self, served: ServedId, now: LockTime) {

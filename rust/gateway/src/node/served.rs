@@ -44,6 +44,8 @@ pub(super) struct Served {
     /// Ring that its records come from.
     pub source: SourceKey,
     pub stage: Stage,
+    /// Its load failed: it never served, and another try would mostly fail as well.
+    pub is_failed: bool,
     /// Fetches that wait for something to happen here, oldest first.
     pub waiting: BTreeMap<RequestId, ConnectionId>,
     /// Acknowledgements that wait for their write.
@@ -69,6 +71,11 @@ impl Served {
     /// Returns `true` if a member could be given a record.
     pub fn can_acquire(&self) -> bool {
         self.is_ready() && self.engine.can_acquire()
+    }
+
+    /// Returns `true` if it is over and the next request can have it loaded again.
+    pub fn is_gone(&self) -> bool {
+        matches!(self.stage, Stage::Over(_)) && !self.is_failed
     }
 
     /// The code for those that wait for it, once it serves no more; 0 where it may be asked for again.

@@ -61,3 +61,12 @@ fn the_end_of_a_session_ends_the_wait_of_its_member() {
     world.acknowledge(C, &Acknowledge::of("n", -1, &[]));
     assert_eq!(world.answer(A, 78).unwrap().offsets(), []);
 }
+
+#[test]
+fn a_share_partition_that_is_to_be_loaded_again_ends_the_wait_for_it() {
+    let (mut world, id) = (waiting(), place(1, 0));
+    world.node.state_changed(None, id.topic_id, world.now);
+    world.drive();
+    let ended = world.answer(B, 78).unwrap();
+    assert_eq!((ended.error, ended.rows), (0, Vec::new()));
+}

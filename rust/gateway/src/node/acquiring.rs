@@ -149,6 +149,8 @@ impl Node {
     /// Returns true if there are as many bytes as the client wants at least, or as are read ahead.
     fn has_enough(&mut self, acquirable: &[ServedId], share: usize, min_bytes: i32) -> bool {
         let least = usize::try_from(min_bytes).unwrap_or(0).min(READ_AHEAD);
+        // An answer has no more than that, however long it waits.
+        let least = least.min(share.saturating_mul(acquirable.len()));
         let mut there = 0;
         for id in acquirable {
             let Some(served) = self.partitions.get(*id) else {

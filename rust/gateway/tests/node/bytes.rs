@@ -47,3 +47,15 @@ fn fetches_that_are_woken_together_share_the_bytes_that_are_left() {
     world.drive();
     assert_eq!(world.answer(B, 78).unwrap().offsets()[0], (id, 4, 1));
 }
+
+#[test]
+fn a_fetch_waits_for_no_more_bytes_than_its_answer_may_have() {
+    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
+    world.open(A);
+    world.fetch(A, &Fetch::of("m", 0).adding(&[id]));
+    let mut fetch = Fetch::of("m", 1).waiting(500);
+    (fetch.min_bytes, fetch.max_bytes, fetch.max_records) = (1_000, 100, 100);
+    world.feed(A, &fetch.frame(1));
+    world.produce(id, 2);
+    assert_eq!(world.answer(A, 78).unwrap().offsets().len(), 2);
+}

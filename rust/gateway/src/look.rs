@@ -35,6 +35,12 @@ impl BatchRing {
         self.tail().map(Run::end)
     }
 
+    /// Returns true if the run that holds `offset` is the tail, so that the next read of the tail continues it.
+    pub(crate) fn is_in_tail(&self, offset: i64) -> bool {
+        let found = self.find(offset).and_then(|(run, _)| self.runs.get(run));
+        found.is_some_and(|run| Some(run.end()) == self.end_offset())
+    }
+
     /// The first offset of which any run knows; `None` without a batch.
     #[must_use]
     pub fn first_offset(&self) -> Option<i64> {

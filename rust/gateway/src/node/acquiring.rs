@@ -169,6 +169,10 @@ impl Node {
             if there >= least {
                 return true;
             }
+            if bytes < share && !source.ring.is_in_tail(offset) {
+                // After it comes a gap. The fetch takes what there is, and the next one has the gap read.
+                return true;
+            }
             // More is read where the ring ends.
             if let Some(end) = source.ring.end_offset().filter(|_| bytes < share) {
                 self.want(key, end);

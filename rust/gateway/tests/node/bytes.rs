@@ -59,3 +59,35 @@ fn a_fetch_waits_for_no_more_bytes_than_its_answer_may_have() {
     world.produce(id, 2);
     assert_eq!(world.answer(A, 78).unwrap().offsets().len(), 2);
 }
+
+#[test]
+fn a_fetch_waits_for_no_bytes_after_a_gap_of_the_ring() {
+    // Three reads of four batches fit, of the four that the log has.
+    let limits = Limits {
+        ring: 1_000,
+        ..Limits::default()
+    };
+    let (mut world, id) = (World::new(limits), place(1, 0));
+    world.produce(id, 16);
+    for (connection, group) in [(A, "group"), (B, "other")] {
+        world.open(connection);
+        let mut fetch = Fetch::of("m", 0).adding(&[id]).waiting(9);
+        fetch.group = group.to_owned();
+        fetch.max_records = 2;
+        world.feed(connection, &fetch.frame(1));
+        world.frame(connection).unwrap();
+        if group == "group" {
+            // It reads to the end of the log.
+            for epoch in 1..16 {
+                let mut fetch = Fetch::of("m", epoch).waiting(9);
+                fetch.max_records = 2;
+                world.fetch(A, &fetch);
+            }
+        }
+    }
+    let mut fetch = Fetch::of("m", 1).waiting(500);
+    fetch.group = "other".to_owned();
+    (fetch.min_bytes, fetch.max_records) = (500, 100);
+    world.feed(B, &fetch.frame(1));
+    assert_eq!(world.answer(B, 78).unwrap().offsets().len(), 6);
+}

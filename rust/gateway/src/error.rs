@@ -21,6 +21,11 @@ pub enum AppendError {
         /// Bytes of the buffer.
         size: usize,
     },
+    /// There are bytes, but not those of one whole batch from the offset asked for on.
+    NoWholeBatch {
+        /// The offset.
+        asked_offset: i64,
+    },
     /// The record batches are malformed or out of order.
     Batches(WireError),
 }
@@ -36,6 +41,9 @@ impl fmt::Display for AppendError {
                     f,
                     "records from {start} to {end} are no part of {size} bytes"
                 )
+            }
+            Self::NoWholeBatch { asked_offset } => {
+                write!(f, "no whole batch from offset {asked_offset} on")
             }
             Self::Batches(error) => error.fmt(f),
         }

@@ -27,7 +27,14 @@ impl Node {
             return Ok(None);
         };
         let asked = read.asked_offset;
+        let has_bytes = read.start < read.end;
         let appended = source.ring.append(read)?;
+        if has_bytes && appended.next_offset == asked && appended.bytes == 0 {
+            // The same read would be asked for at once, and come back the same, at the speed of upstream.
+            return Err(AppendError::NoWholeBatch {
+                asked_offset: asked,
+            });
+        }
         source.wanted.remove(&asked);
         // Batches that have just come are kept whatever their size: somebody wants them, and would have them read again.
         source.ring.evict(keep.max(appended.bytes));

@@ -20,6 +20,7 @@ mod refusals;
 mod reloads;
 mod scene;
 mod sequences;
+mod upstream;
 mod waits;
 mod world;
 mod writes;

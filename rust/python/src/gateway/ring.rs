@@ -249,6 +249,9 @@ fn refused(py: Python<'_>, error: &AppendError) -> PyErr {
             .fact("field", "asked_offset")
             .fact("value", *asked_offset)
             .done(),
-        AppendError::Part { .. } => PyValueError::new_err(error.to_string()),
+        // The second is an error of the node's, which Python has rules of its own for.
+        AppendError::Part { .. } | AppendError::NoWholeBatch { .. } => {
+            PyValueError::new_err(error.to_string())
+        }
     }
 }

@@ -62,6 +62,7 @@ impl Node {
             .count();
         assert_eq!(timers, self.timers.len());
         for served in self.partitions.all() {
+            assert!(!served.is_woken);
             if served.is_ready()
                 && let Some(deadline) = served.engine.poll_timeout()
             {

@@ -56,6 +56,7 @@ impl Node {
             stage: Stage::Following,
             is_failed: false,
             waiting: BTreeMap::new(),
+            is_woken: false,
             settling: HashMap::default(),
             deferred: Vec::new(),
             in_round: 0,

@@ -27,8 +27,12 @@ impl Node {
         };
         // It has gone off.
         served.timer = None;
-        served.engine.handle_timeout(now);
-        self.changed(id);
+        if served.engine.handle_timeout(now) > 0 {
+            self.changed(id);
+        } else {
+            // The lock that the timer was set for was renewed or given up meanwhile.
+            self.noted(id);
+        }
     }
 
     fn expire_request(&mut self, connection: ConnectionId, now: LockTime) {
@@ -62,8 +66,11 @@ impl Node {
 
     /// Has the fetches that wait at a share partition try again before the call ends.
     pub(super) fn wake_later(&mut self, id: ServedId) {
-        let served = self.partitions.get(id);
-        if served.is_some_and(|served| !served.waiting.is_empty()) {
+        if let Some(served) = self.partitions.get_mut(id)
+            && !served.waiting.is_empty()
+            && !served.is_woken
+        {
+            served.is_woken = true;
             self.wakes.push_back(id);
         }
     }

@@ -48,6 +48,8 @@ pub(super) struct Served {
     pub is_failed: bool,
     /// Fetches that wait for something to happen here, oldest first.
     pub waiting: BTreeMap<RequestId, ConnectionId>,
+    /// It is listed among those at which the fetches that wait are to try again.
+    pub is_woken: bool,
     /// Acknowledgements that wait for their write.
     pub settling: HashMap<WriteToken, Waiter, QuickHash>,
     /// Acknowledgements that wait until it is ready; empty then.

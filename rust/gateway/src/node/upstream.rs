@@ -9,8 +9,8 @@ use super::names::SourceKey;
 use crate::{AppendError, Appended, Read};
 
 impl Node {
-    /// Takes batches into a ring, and lets those try again that wait for some. A read without a batch counts as well: whoever
-    /// still waits asks for the next. A read for another life of the ring is dropped.
+    /// Takes batches into a ring, and lets those try again that wait for some. A read without a batch counts as well: it is asked
+    /// for again as long as somebody waits, who has nothing to try (KAFKA-20425). A read for another life of the ring is dropped.
     ///
     /// # Errors
     /// The read is malformed; the ring is as before, and the read is still wanted.
@@ -39,7 +39,11 @@ impl Node {
         // Batches that have just come are kept whatever their size: somebody wants them, and would have them read again.
         source.ring.evict(keep.max(appended.bytes));
         source.is_unavailable = false;
-        self.wake_source(key);
+        if appended.bytes > 0 {
+            self.wake_source(key);
+        } else {
+            self.want_again(key, asked);
+        }
         self.run(now);
         Ok(Some(appended))
     }
@@ -90,9 +94,24 @@ impl Node {
         }
     }
 
+    /// Asks for a read that has brought nothing, as long as a fetch waits that could have what comes.
+    fn want_again(&mut self, key: SourceKey, offset: i64) {
+        let Some(source) = self.sources.get(key) else {
+            return;
+        };
+        let is_waiting = |id: &ServedId| {
+            let served = self.partitions.get(*id);
+            served.is_some_and(|served| !served.waiting.is_empty() && served.can_acquire())
+        };
+        if !source.ring.holds(offset) && source.served.iter().any(is_waiting) {
+            self.want(key, offset);
+        }
+    }
+
     fn wake_source(&mut self, key: SourceKey) {
-        if let Some(source) = self.sources.get(key) {
-            self.wakes.extend(source.served.iter().copied());
+        let readers = self.sources.get(key).map(|source| source.served.clone());
+        for id in readers.unwrap_or_default() {
+            self.wake_later(id);
         }
     }
 }

@@ -42,6 +42,10 @@ impl Node {
 
     /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them.
     pub(super) fn wake(&mut self, served: ServedId, now: LockTime) {
+        if let Some(found) = self.partitions.get_mut(served) {
+            // What changes from here on is seen by those who have been tried already only if they are woken once more.
+            found.is_woken = false;
+        }
         let mut after = Bound::Unbounded;
         // Each may leave, and have others leave.
         while let Some(found) = self.partitions.get(served)

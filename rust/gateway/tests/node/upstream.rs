@@ -1,7 +1,7 @@
 //! Reads of the log upstream, as the control plane hands them in.
 
 use share_state_core::limits::IsolationLevel;
-use share_state_gateway::node::{Limits, SourceKey};
+use share_state_gateway::node::{Limits, Need, SourceKey};
 use share_state_gateway::{AppendError, Appended, Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
@@ -56,4 +56,29 @@ fn bytes_without_a_whole_batch_are_an_error_and_stay_wanted() {
     assert_eq!(whole.unwrap().unwrap().next_offset, 2);
     world.drive();
     assert_eq!(world.answer(A, 78).unwrap().offsets().len(), 2);
+}
+
+#[test]
+fn a_read_that_brings_nothing_is_asked_for_again_while_a_fetch_waits() {
+    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
+    world.open(A);
+    let fetch = Fetch::of("m", 0).adding(&[id]).waiting(500);
+    world.feed(A, &fetch.frame(1));
+    for is_waiting in [true, true, false] {
+        if !is_waiting {
+            world.pass(500);
+            world.frame(A).unwrap();
+        }
+        let empty = world
+            .node
+            .records_read(SOURCE, 1, read(Vec::new()), world.now);
+        assert_eq!(empty.unwrap().unwrap().bytes, 0);
+        let wanted = world.node.poll_need();
+        let expected = is_waiting.then_some(Need::Records {
+            source: SOURCE,
+            life: 1,
+            offset: 0,
+        });
+        assert_eq!(wanted, expected);
+    }
 }

@@ -17,8 +17,8 @@ const MORE: usize = 64 << 10;
 const READ_AHEAD: usize = 2 << 20;
 
 impl Node {
-    /// Acquires what is there. True if the fetch is complete: it has records, every partition has failed, or one is gone, which
-    /// the next request has loaded again (KAFKA-19567).
+    /// Acquires what is there. True if the fetch is complete: it has records, every partition has failed and the client is told
+    /// why, or one is gone, which the next request has loaded again (KAFKA-19567).
     pub(super) fn attempt(&mut self, request: &mut ShareRequest, now: LockTime) -> bool {
         let Some(fetch) = &mut request.fetch else {
             return true;
@@ -42,12 +42,15 @@ impl Node {
             .filter_map(|id| Some(self.partitions.get(*id)?.id))
             .collect();
         if acquirable.is_empty() {
-            let has_failed = |id: &ServedId| {
-                self.partitions
-                    .get(*id)
-                    .is_none_or(|served| served.error() != 0)
+            let served = || {
+                fetch
+                    .partitions
+                    .iter()
+                    .filter_map(|id| self.partitions.get(*id))
             };
-            return must_end || fetch.partitions.iter().all(has_failed);
+            // A client that is told of no error tries again at once, and would have the load fail at its own speed.
+            let is_told = served().any(|served| codes::fetch(served.error()) != 0);
+            return must_end || (is_told && served().all(Served::is_over));
         }
         self.acquire(request, &acquirable, now) || must_end
     }

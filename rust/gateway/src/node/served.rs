@@ -75,9 +75,14 @@ impl Served {
         self.is_ready() && self.engine.can_acquire()
     }
 
+    /// Returns `true` if it serves no more.
+    pub fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Over(_))
+    }
+
     /// Returns `true` if it is over and the next request can have it loaded again.
     pub fn is_gone(&self) -> bool {
-        matches!(self.stage, Stage::Over(_)) && !self.is_failed
+        self.is_over() && !self.is_failed
     }
 
     /// The code for those that wait for it, once it serves no more; 0 where it may be asked for again.
@@ -95,7 +100,7 @@ impl Served {
 
     /// Returns `true` if nobody refers to it any more.
     pub fn is_abandoned(&self) -> bool {
-        matches!(self.stage, Stage::Over(_))
+        self.is_over()
             && self.waiting.is_empty()
             && self.settling.is_empty()
             && self.deferred.is_empty()

@@ -1,5 +1,6 @@
 //! Share partitions that are dropped and loaded again.
 
+use share_state_core::kafka_code::KafkaCode;
 use share_state_gateway::node::{Limits, Topics};
 
 use crate::client::{Acknowledge, Fetch, place};
@@ -28,4 +29,26 @@ fn a_state_is_read_after_the_writes_of_the_share_partition_that_was_dropped() {
     assert_eq!(world.answer(A, 79).unwrap().row().acknowledged, 0);
     let given = world.answer(B, 78).unwrap();
     assert_eq!(given.row().acquired, [(2, 3, 1)]);
+}
+
+#[test]
+fn a_load_that_fails_without_a_code_for_the_client_is_not_repeated_at_once() {
+    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
+    world.open(A);
+    world.produce(id, 1);
+    world.refuses_states = Some(KafkaCode::FencedLeaderEpoch);
+    world.feed(A, &Fetch::of("m", 0).adding(&[id]).waiting(500).frame(1));
+    world.pass(499);
+    assert_eq!(world.frame(A), None);
+    world.pass(1);
+    assert_eq!(world.answer(A, 78).unwrap().offsets(), []);
+    // Acknowledgements do not wait for it, and a code that the client is told is told at once.
+    let refused = world.acknowledge(A, &Acknowledge::of("m", 1, &[(id, 0, 1, 1)]));
+    assert_ne!(refused.row().acknowledged, 0);
+    world.refuses_states = Some(KafkaCode::UnknownTopicOrPartition);
+    let told = world.fetch(A, &Fetch::of("m", 2).waiting(500));
+    assert_eq!(told.row().error, 3);
+    world.refuses_states = None;
+    let given = world.fetch(A, &Fetch::of("m", 3).waiting(500));
+    assert_eq!(given.row().acquired, [(0, 1, 1)]);
 }

@@ -42,6 +42,8 @@ pub struct World {
     pub holds_rounds: bool,
     /// States and start offsets wait until this is false.
     pub holds_states: bool,
+    /// States are refused with this code.
+    pub refuses_states: Option<KafkaCode>,
     /// Bytes that were sent are not taken.
     pub holds_bytes: bool,
     round: Option<Round>,
@@ -69,6 +71,7 @@ impl World {
             value: 5,
             holds_rounds: false,
             holds_states: false,
+            refuses_states: None,
             holds_bytes: false,
             round: None,
             states: VecDeque::new(),
@@ -234,6 +237,10 @@ impl World {
                 key,
                 leader_epoch,
             } => {
+                if let Some(code) = self.refuses_states {
+                    self.node.state_read(served, Err(code), self.now);
+                    return;
+                }
                 if self.store.state(&key).is_none() {
                     let start = InitializeState {
                         state_epoch: 0,

@@ -72,6 +72,15 @@ impl Node {
         }
     }
 
+    /// Number of groups, of members that hold records or wait, of fetches that wait for room, and of reads that are wanted.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn remains(&self) -> [usize; 4] {
+        let (groups, members) = (self.partitions.group_count(), self.partitions.members());
+        let (starved, wanted) = (self.starved.len(), self.sources.wanted());
+        [groups, members.count(), starved, wanted]
+    }
+
     /// Number of share partitions, rings and timers in memory.
     #[doc(hidden)]
     #[must_use]

@@ -209,6 +209,11 @@ impl Partitions {
         groups.flat_map(|(group, of)| of.members.keys().map(move |member| (&**group, &**member)))
     }
 
+    /// Number of groups in memory.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Number of members that wait.
     pub fn waiting_members(&self) -> usize {
         let members = self

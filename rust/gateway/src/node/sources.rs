@@ -75,6 +75,11 @@ impl Sources {
         }
     }
 
+    /// Number of reads that are wanted.
+    pub fn wanted(&self) -> usize {
+        self.rings.values().map(|source| source.wanted.len()).sum()
+    }
+
     pub fn len(&self) -> usize {
         self.rings.len()
     }

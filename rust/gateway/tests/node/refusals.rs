@@ -225,4 +225,5 @@ fn a_group_that_nobody_names_is_forgotten() {
     world.node.sweep(world.now, world.now);
     world.drive();
     assert_eq!(world.node.sizes(), (0, 0, 0));
+    assert_eq!(world.node.remains(), [0; 4]);
 }

@@ -314,5 +314,6 @@ proptest! {
         lives.world.node.sweep(LockTime(i64::MAX), lives.world.now);
         lives.world.drive();
         prop_assert_eq!(lives.world.node.sizes(), (0, 0, 0));
+        prop_assert_eq!(lives.world.node.remains(), [0; 4]);
     }
 }

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use share_state_core::kafka_code::KafkaCode;
+use share_state_core::share_group::MAX_MEMBER_ID_LENGTH;
 use share_state_core::share_session::{ConnectionId, TopicIdPartition};
 use share_state_core::time::LockTime;
 
 use super::Node;
 use super::access::Resource;
-
-/// Characters of a member id (`ShareGroupHeartbeatRequest`: a UUID).
-const MAX_MEMBER_ID: usize = 36;
 
 impl Node {
     /// The group and member of a request for records.
@@ -29,7 +27,7 @@ impl Node {
         if !self.access.may_read(principal, Resource::Group, group) {
             return Err(KafkaCode::GroupAuthorizationFailed.code());
         }
-        let is_id = |id: &&str| (1..=MAX_MEMBER_ID).contains(&id.chars().count());
+        let is_id = |id: &&str| (1..=MAX_MEMBER_ID_LENGTH).contains(&id.chars().count());
         let member = member.filter(is_id);
         let member = member.ok_or(KafkaCode::InvalidRequest.code())?;
         Ok((Arc::from(group), Arc::from(member)))

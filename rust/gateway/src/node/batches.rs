@@ -108,11 +108,7 @@ impl Places {
     ) -> Option<usize> {
         let count = list.len();
         if count <= FEW {
-            let found = list.by_ref().position(|known| known == id);
-            if found.is_none() && count == FEW {
-                return None;
-            }
-            return found;
+            return list.position(|known| known == id);
         }
         if self.0.is_empty() {
             self.0

@@ -20,12 +20,11 @@ use share_state_core::kafka_code::KafkaCode;
 pub(super) const OFFSET_NOT_AVAILABLE: i16 = 78;
 
 /// Codes of a fetched partition that every client survives.
-const FETCH: [i16; 7] = [
+const FETCH: [i16; 6] = [
     KafkaCode::UnknownServerError.code(),
     KafkaCode::None.code(),
     KafkaCode::UnknownTopicOrPartition.code(),
     KafkaCode::TopicAuthorizationFailed.code(),
-    KafkaCode::FencedLeaderEpoch.code(),
     KafkaCode::UnknownTopicId.code(),
     OFFSET_NOT_AVAILABLE,
 ];

@@ -26,9 +26,9 @@ pub struct Rule {
     pub resource: Resource,
     /// Name of the resource; `*` for every one of the type.
     pub name: Arc<str>,
-    /// The name is the beginning of names, `*` too.
+    /// Mark of a name that is the beginning of names, `*` too.
     pub prefixed: bool,
-    /// The rule allows; one that denies wins over any that allows.
+    /// Mark of a rule that allows; one that denies wins over any that allows.
     pub allow: bool,
 }
 

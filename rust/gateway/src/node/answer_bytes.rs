@@ -5,7 +5,7 @@ use super::limits::Limits;
 /// An answer has no more than this part of the bytes that are left, so that a few clients that read slowly leave something to
 /// others.
 const PART: usize = 4;
-/// It is not worth answering a fetch with less.
+/// Least bytes with which it is worth answering a fetch.
 const LEAST: usize = 64 << 10;
 
 /// Count of the bytes, over all connections. Those of records count from their acquisition on: many fetches may be tried before

@@ -17,7 +17,7 @@ pub(super) struct Connection {
     pub work: Option<Work>,
     /// Bytes of answers that the operating system has not taken.
     pub unread: usize,
-    /// It was told to be closed; nothing more is taken or sent.
+    /// Mark of one that was told to be closed; nothing more is taken or sent.
     pub is_closing: bool,
 }
 

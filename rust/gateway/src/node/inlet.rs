@@ -18,7 +18,7 @@ pub struct FrameError {
     pub announced: i32,
     /// The longest that is taken.
     pub longest: usize,
-    /// The bytes begin like a record of TLS.
+    /// Mark of bytes that begin like a record of TLS.
     pub looks_like_tls: bool,
 }
 

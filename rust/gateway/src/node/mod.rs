@@ -106,7 +106,7 @@ pub struct Node {
     done: VecDeque<ConnectionId>,
     /// Number of requests so far.
     requests: RequestId,
-    /// The store takes no writes any more.
+    /// Mark of a store that takes no writes any more.
     is_closed: bool,
 }
 

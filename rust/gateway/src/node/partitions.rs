@@ -14,7 +14,7 @@ use super::served::{Served, Stage};
 #[derive(Debug)]
 pub(super) struct Group {
     config: Arc<ShareGroupConfig>,
-    /// The configuration is its own, and not that of groups that have none.
+    /// Mark of a configuration of its own, and not that of groups that have none.
     is_configured: bool,
     /// Share partitions that serve or are about to.
     by_id: HashMap<TopicIdPartition, ServedId, QuickHash>,

@@ -44,7 +44,7 @@ pub(super) struct ShareRequest {
     pub outcomes: Vec<(TopicIdPartition, i16)>,
     /// Outcomes that are not known yet.
     pub outstanding: usize,
-    /// It ends the session.
+    /// Mark of the last request of a session.
     pub is_final: bool,
     /// The rest of a ShareFetch request; a ShareAcknowledge request has none.
     pub fetch: Option<Fetch>,
@@ -68,7 +68,7 @@ pub(super) struct Fetch {
     pub failed: Vec<(TopicIdPartition, i16)>,
     /// Codes of partitions, as clients get them; those that failed once it is over.
     pub errors: Vec<(TopicIdPartition, i16)>,
-    /// It acquires nothing more.
+    /// Mark of one that acquires nothing more.
     pub is_over: bool,
     /// Its time; set while it waits at its share partitions, and only then.
     pub timer: Option<TimerId>,

@@ -22,17 +22,17 @@ pub(super) struct Deferred {
 /// Progress of a share partition to its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The one before it was dropped while writes of it were under way. Its state is read once those are settled.
+    /// Wait for the writes of the one before it, which was dropped while they were under way. The state is read after them.
     Following,
-    /// The state is being read.
+    /// Read of the state.
     Reading,
-    /// The start offset is being looked for upstream.
+    /// Search for the start offset upstream.
     Finding,
-    /// The start offset that was found is being written.
+    /// Write of the start offset that was found.
     Keeping,
-    /// It serves.
+    /// Service.
     Ready,
-    /// It serves no more; the code for those that still wait for it, 0 if it is to be loaded again.
+    /// End of the service; the code for those that still wait for it, 0 if it is to be loaded again.
     Over(i16),
 }
 
@@ -44,11 +44,11 @@ pub(super) struct Served {
     /// Ring that its records come from.
     pub source: SourceKey,
     pub stage: Stage,
-    /// Its load failed: it never served, and another try would mostly fail as well.
+    /// Mark of a load that failed: it never served, and another try would mostly fail as well.
     pub is_failed: bool,
     /// Fetches that wait for something to happen here, oldest first.
     pub waiting: BTreeMap<RequestId, ConnectionId>,
-    /// It is listed among those at which the fetches that wait are to try again.
+    /// Mark of one that is listed among those at which the fetches that wait are to try again.
     pub is_woken: bool,
     /// Acknowledgements that wait for their write.
     pub settling: HashMap<WriteToken, Waiter, QuickHash>,
@@ -56,7 +56,7 @@ pub(super) struct Served {
     pub deferred: Vec<Deferred>,
     /// Writes of the round that is under way.
     pub in_round: usize,
-    /// It is listed among those whose writes go with the next round.
+    /// Mark of one that is listed among those whose writes go with the next round.
     pub is_dirty: bool,
     /// Timer of its earliest lock.
     pub timer: Option<TimerId>,

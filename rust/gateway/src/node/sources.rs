@@ -20,7 +20,7 @@ pub(super) struct Source {
     pub served: BTreeSet<ServedId>,
     /// Start of the log, as far as upstream has told.
     pub log_start_offset: i64,
-    /// Upstream has given no batches for so long that fetches are told so.
+    /// Mark of a ring for which upstream has given no batches for so long that fetches are told so.
     pub is_unavailable: bool,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,7 +77,12 @@ def test_our_view_is_the_brokers_own(version: str, tmp_path: Path) -> None:
                 _start_again(broker, phase)
                 # No member has come yet, so these are the answers of what the broker has replayed.
                 assert not agree.differences(agree.fold(broker.data), read_all(broker.port, workload.keys()))
-            workload.run(tmp_path / f"phase-{number}", delete_records=phase.delete_records, kill=phase.killed)
+            workload.run(
+                tmp_path / f"phase-{number}",
+                delete_records=phase.delete_records,
+                kill=phase.killed,
+                also=partial(_has_begun_a_segment, broker.data) if phase is phases[-1] else lambda: True,
+            )
             assert workload.deleted_below == (DELETED if any(one.delete_records for one in phases[: number + 1]) else 0)
             if phase.killed:
                 assert agree.unsettled(agree.fold(broker.data, killed=True), workload.settled()) == []
@@ -94,6 +100,11 @@ def test_our_view_is_the_brokers_own(version: str, tmp_path: Path) -> None:
     assert max(pruned.values()) > 0
     # More than one a state partition, those already deleted included.
     assert len(segments) > len(pruned)
+
+
+def _has_begun_a_segment(data: Path) -> bool:
+    """Returns true if a log of the state topic has a segment after its first one."""
+    return any(int(path.stem) > 0 for path in data.glob("__share_group_state-*/*.log"))
 
 
 def _settings(phase: Phase) -> dict[str, str]:

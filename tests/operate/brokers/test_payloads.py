@@ -7,7 +7,8 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from share_state.operate.payloads import Payload, PayloadReader, Reason
-from tests.gateway.records import create_topic
+from tests.gateway.patience import wait_until
+from tests.gateway.records import create_topic, end_offset
 from tests.kafka.broker import Broker
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
@@ -20,15 +21,22 @@ def told(broker: Broker, *, read_committed: bool) -> list[bytes | Reason | None]
     return [one.value if isinstance(one, Payload) else one.reason for one in found]
 
 
+def wait_for_marker(broker: Broker, end: int) -> None:
+    """Wait until a transaction has its marker, which a broker may write after its answer."""
+    place = TopicPartition("transactions", 0)
+    wait_until(lambda: end_offset(broker.bootstrap, place) == end, f"the marker before {end} is there")
+
+
 def test_each_reason_is_that_of_the_log(broker: Broker) -> None:
     create_topic(broker.bootstrap, "transactions", 1)
     producer = Producer({"bootstrap.servers": broker.bootstrap, "transactional.id": "payloads", "log_level": 0})
     producer.init_transactions(60)
-    for value, is_aborted in ((b"kept", False), (b"gone", True)):
+    for end, value, is_aborted in ((2, b"kept", False), (4, b"gone", True)):
         producer.begin_transaction()
         producer.produce("transactions", value, partition=0)
         assert producer.flush(30) == 0
         (producer.abort_transaction if is_aborted else producer.commit_transaction)(60)
+        wait_for_marker(broker, end)
     # A record and a marker each, and then the end.
     none, after = Reason.NOT_THERE, Reason.AT_OR_AFTER_LOG_END
     assert told(broker, read_committed=False) == [b"kept", none, b"gone", none, after, after]

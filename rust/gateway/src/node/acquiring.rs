@@ -17,7 +17,7 @@ const MORE: usize = 64 << 10;
 const READ_AHEAD: usize = 2 << 20;
 
 impl Node {
-    /// Acquires what is there. True if the fetch is complete: it has records, every partition has failed and the client is told
+    /// Acquires what is there. Returns `true` if the fetch is complete: it has records, every partition has failed and the client is told
     /// why, or one is gone, which the next request has loaded again (KAFKA-19567).
     pub(super) fn attempt(&mut self, request: &mut ShareRequest, now: LockTime) -> bool {
         let Some(fetch) = &mut request.fetch else {
@@ -149,7 +149,7 @@ impl Node {
         taken
     }
 
-    /// Returns true if there are as many bytes as the client wants at least, or as are read ahead.
+    /// Returns `true` if there are as many bytes as the client wants at least, or as are read ahead.
     fn has_enough(&mut self, acquirable: &[ServedId], share: usize, min_bytes: i32) -> bool {
         let least = usize::try_from(min_bytes).unwrap_or(0).min(READ_AHEAD);
         // An answer has no more than that, however long it waits.
@@ -195,7 +195,7 @@ impl Node {
         })
     }
 
-    /// Returns true if a share partition serves and has nothing at hand for another fetch.
+    /// Returns `true` if a share partition serves and has nothing at hand for another fetch.
     pub(super) fn has_no_more(&self, id: ServedId) -> bool {
         let served = self.partitions.get(id).filter(|served| served.is_ready());
         let found = served.and_then(|served| Some((served, self.sources.get(served.source)?)));

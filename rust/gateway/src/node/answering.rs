@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use share_state_core::ids::{QuickHash, TopicId};
+use share_state_core::ids::QuickHash;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session::{ConnectionId, Outcome, TopicIdPartition};
 use share_state_core::time::LockTime;
-use share_state_wire::messages::data::{NodeEndpoint, ShareFetchAnswer, ShareFetchPartition};
+use share_state_wire::messages::data::{ShareFetchAnswer, ShareFetchPartition};
 use share_state_wire::messages::share::{
-    AcknowledgedPartition, LeaderEndpoint, LeaderHint, ShareAcknowledgeAnswer, TopicAcknowledged,
+    AcknowledgedPartition, LeaderHint, NodeEndpoint, ShareAcknowledgeAnswer, TopicAcknowledged,
 };
 
+use super::places::Places;
 use super::requests::{Fetch, Head, ShareRequest};
 use super::slots::{Leader, Slots};
 use super::{Node, codes};
@@ -53,16 +54,7 @@ impl Node {
 
     /// Refuses a ShareFetch request as a whole.
     pub(super) fn refuse_fetch(&mut self, connection: ConnectionId, head: Head, code: i16) {
-        let answer = ShareFetchAnswer {
-            correlation_id: head.correlation_id,
-            throttle_time_ms: 0,
-            error_code: code,
-            error_message: None,
-            acquisition_lock_timeout_ms: 0,
-            partitions: Vec::new(),
-            node_endpoints: Vec::new(),
-        };
-        self.send(connection, written(answer, head));
+        self.send(connection, refused(head, code));
     }
 
     /// Refuses a ShareAcknowledge request as a whole.
@@ -89,7 +81,7 @@ impl Node {
     fn acknowledged(&self, request: &ShareRequest) -> Option<Vec<u8>> {
         let mut hints = Hints::new(&self.slots);
         let mut responses: Vec<TopicAcknowledged<'_>> = Vec::new();
-        let mut places: HashMap<TopicId, usize, QuickHash> = HashMap::default();
+        let mut places = Places::default();
         for (id, code) in &request.outcomes {
             let code = codes::acknowledge(*code);
             let (leader_id, leader_epoch) = hints.of(*id, code);
@@ -102,43 +94,22 @@ impl Node {
                     leader_epoch,
                 },
             };
-            // Most answers have one topic, which needs no table.
-            let last = responses
-                .last_mut()
-                .filter(|topic| topic.topic_id == id.topic_id);
-            if let Some(topic) = last {
-                topic.partitions.push(row);
-                continue;
+            let known = places.place(id.topic_id, responses.iter().map(|topic| topic.topic_id));
+            match known.and_then(|place| responses.get_mut(place)) {
+                Some(topic) => topic.partitions.push(row),
+                None => responses.push(TopicAcknowledged {
+                    topic_id: id.topic_id,
+                    partitions: vec![row],
+                }),
             }
-            if let [first] = &*responses {
-                places.insert(first.topic_id, 0);
-            }
-            let known = places.get(&id.topic_id).copied();
-            if let Some(topic) = known.and_then(|place| responses.get_mut(place)) {
-                topic.partitions.push(row);
-                continue;
-            }
-            if !responses.is_empty() {
-                places.insert(id.topic_id, responses.len());
-            }
-            responses.push(TopicAcknowledged {
-                topic_id: id.topic_id,
-                partitions: vec![row],
-            });
         }
-        let endpoints = hints.leaders.iter().map(|leader| LeaderEndpoint {
-            node_id: leader.node_id,
-            host: Cow::Borrowed(&leader.host),
-            port: leader.port,
-            rack: None,
-        });
         let answer = ShareAcknowledgeAnswer {
             throttle_time_ms: 0,
             error_code: KafkaCode::None.code(),
             error_message: None,
             acquisition_lock_timeout_ms: self.lock_timeout_ms(request),
             responses,
-            node_endpoints: endpoints.collect(),
+            node_endpoints: hints.endpoints(),
         };
         answer
             .frame(request.head.version, request.head.correlation_id)
@@ -184,16 +155,7 @@ impl Node {
             .collect();
         let Some(listed) = self.sessions.answer(context, &outcomes) else {
             // A later request of the same member has overtaken this one: nobody waits for the answer.
-            let answer = ShareFetchAnswer {
-                correlation_id: request.head.correlation_id,
-                throttle_time_ms: 0,
-                error_code: KafkaCode::InvalidShareSessionEpoch.code(),
-                error_message: None,
-                acquisition_lock_timeout_ms: 0,
-                partitions: Vec::new(),
-                node_endpoints: Vec::new(),
-            };
-            return written(answer, request.head);
+            return refused(request.head, KafkaCode::InvalidShareSessionEpoch.code());
         };
         let mut hints = Hints::new(&self.slots);
         let mut partitions = Vec::with_capacity(order.len());
@@ -218,12 +180,6 @@ impl Node {
                 acquired: row.delivery.map_or(&[], |delivery| &delivery.acquired),
             });
         }
-        let endpoints = hints.leaders.iter().map(|leader| NodeEndpoint {
-            node_id: leader.node_id,
-            host: &leader.host,
-            port: leader.port,
-            rack: None,
-        });
         let answer = ShareFetchAnswer {
             correlation_id: request.head.correlation_id,
             throttle_time_ms: 0,
@@ -231,10 +187,24 @@ impl Node {
             error_message: None,
             acquisition_lock_timeout_ms: self.lock_timeout_ms(request),
             partitions,
-            node_endpoints: endpoints.collect(),
+            node_endpoints: hints.endpoints(),
         };
         written(answer, request.head)
     }
+}
+
+/// The answer to a ShareFetch request that is refused as a whole.
+fn refused(head: Head, code: i16) -> Option<Vec<u8>> {
+    let answer = ShareFetchAnswer {
+        correlation_id: head.correlation_id,
+        throttle_time_ms: 0,
+        error_code: code,
+        error_message: None,
+        acquisition_lock_timeout_ms: 0,
+        partitions: Vec::new(),
+        node_endpoints: Vec::new(),
+    };
+    written(answer, head)
 }
 
 fn written(answer: ShareFetchAnswer<'_>, head: Head) -> Option<Vec<u8>> {
@@ -275,5 +245,16 @@ impl<'a> Hints<'a> {
             self.leaders.push(leader);
         }
         (leader.node_id, slot.leader_epoch)
+    }
+
+    /// The addresses of the leaders.
+    fn endpoints(&self) -> Vec<NodeEndpoint<'a>> {
+        let leaders = self.leaders.iter().map(|leader| NodeEndpoint {
+            node_id: leader.node_id,
+            host: Cow::Borrowed(&*leader.host),
+            port: leader.port,
+            rack: None,
+        });
+        leaders.collect()
     }
 }

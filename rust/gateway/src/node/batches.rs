@@ -1,17 +1,14 @@
 //! Acknowledgements of a request by partition, in memory of their own: they may have to wait for the state of their share
 //! partition.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use share_state_core::ids::QuickHash;
 use share_state_core::record_state::AcknowledgeType;
 use share_state_core::share_partition::AcknowledgeBatch;
 use share_state_core::share_session::TopicIdPartition;
 use share_state_wire::messages::share::{AcknowledgementBatch, TopicAcknowledgements};
 
-/// Lists of at most this many partitions are searched one by one.
-const FEW: usize = 8;
+use super::places::Places;
 
 /// Acknowledged ranges of one partition, in the order of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,36 +89,5 @@ impl Merged {
             }
         }
         merged
-    }
-}
-
-/// Places of partitions in a list that grows at its end. Most lists have one, and need no table.
-#[derive(Default)]
-struct Places(HashMap<TopicIdPartition, usize, QuickHash>);
-
-impl Places {
-    /// The place of `id` in `list`; `None` if it is not there, and the caller puts it at the end.
-    fn place(
-        &mut self,
-        id: TopicIdPartition,
-        mut list: impl ExactSizeIterator<Item = TopicIdPartition>,
-    ) -> Option<usize> {
-        let count = list.len();
-        if count <= FEW {
-            return list.position(|known| known == id);
-        }
-        if self.0.is_empty() {
-            self.0
-                .extend(list.enumerate().map(|(place, id)| (id, place)));
-        }
-        let known = self.0.len();
-        debug_assert_eq!(known, count, "a list grows by what is not in it");
-        match self.0.entry(id) {
-            std::collections::hash_map::Entry::Occupied(place) => Some(*place.get()),
-            std::collections::hash_map::Entry::Vacant(end) => {
-                end.insert(known);
-                None
-            }
-        }
     }
 }

@@ -7,8 +7,7 @@ use share_state_core::share_session::ConnectionId;
 use share_state_wire::WireError;
 
 use super::inlet::FrameError;
-use super::names::ServedId;
-use super::names::SourceKey;
+use super::names::{ServedId, SourceKey};
 
 /// Output about a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub enum Event {
     Send {
         /// The connection.
         connection: ConnectionId,
-        /// Whole frames.
+        /// Frames, none of them cut.
         bytes: Vec<u8>,
     },
     /// A request that the node does not serve. The connection waits for [`Node::answered`](super::Node::answered).

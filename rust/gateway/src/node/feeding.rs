@@ -5,17 +5,13 @@ use std::sync::Arc;
 use share_state_core::share_session::ConnectionId;
 use share_state_core::time::LockTime;
 use share_state_wire::messages::RequestHeader;
+use share_state_wire::messages::protocol::apis::{SHARE_ACKNOWLEDGE, SHARE_FETCH};
 
 use super::Node;
 use super::connection::Connection;
 use super::events::{Closing, Event};
 use super::names::Waiter;
 use super::requests::{Head, ShareRequest, Work};
-
-const SHARE_FETCH: i16 = 78;
-const SHARE_ACKNOWLEDGE: i16 = 79;
-/// Versions of both that are served.
-const VERSIONS: core::ops::RangeInclusive<i16> = 1..=2;
 
 impl Node {
     /// Takes a connection. Its number is not used twice: share sessions live on it. Without a principal its client has yet to log
@@ -169,25 +165,27 @@ impl Node {
         let api_key = frame
             .first_chunk()
             .map_or(-1, |key| i16::from_be_bytes(*key));
-        if is_stranger || !matches!(api_key, SHARE_FETCH | SHARE_ACKNOWLEDGE) {
+        let served = [&SHARE_FETCH, &SHARE_ACKNOWLEDGE];
+        let served = served.into_iter().find(|api| api.key == api_key);
+        let Some(api) = served.filter(|_| !is_stranger) else {
             self.put_work(connection, Work::Elsewhere);
             self.events.push_back(Event::Request {
                 connection,
                 frame: frame.to_vec(),
             });
             return Ok(());
-        }
+        };
         let malformed = |error| Closing::Malformed { api_key, error };
         let (header, body) = RequestHeader::decode(frame).map_err(malformed)?;
         let version = header.version;
-        if !VERSIONS.contains(&version) {
+        if !api.versions.contains(&version) {
             return Err(Closing::Version { api_key, version });
         }
         let head = Head {
             version,
             correlation_id: header.correlation_id,
         };
-        let begun = if api_key == SHARE_FETCH {
+        let begun = if api_key == SHARE_FETCH.key {
             self.share_fetch(connection, head, body, now)
         } else {
             self.share_acknowledge(connection, head, body, now)
@@ -220,7 +218,7 @@ impl Node {
         }
     }
 
-    /// Ends the connection with most bytes of requests that wait. False if no connection has any.
+    /// Ends the connection with most bytes of requests that wait. Returns `false` if no connection has any.
     fn cut_off_largest(&mut self) -> bool {
         let waiting = |(connection, found): (&ConnectionId, &Connection)| {
             (found.inlet.waiting(), *connection)

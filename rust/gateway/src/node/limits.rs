@@ -1,10 +1,9 @@
-//! Limits for clients: what one may send, hold and keep unread. The memory of a node is bounded because each of these is, and because
-//! its driver takes so many connections at most.
+//! Limits for clients: what one may send, hold and keep unread. The memory that clients take is bounded because each of these is, and
+//! because the driver of a node takes so many connections at most. Rings are bounded one by one, and not all together.
 
-/// The first bytes of a frame that say which request it is.
-const FETCH: i16 = 78;
-const ACKNOWLEDGE: i16 = 79;
-const SASL_AUTHENTICATE: i16 = 36;
+use share_state_wire::messages::protocol::apis::{
+    SASL_AUTHENTICATE, SHARE_ACKNOWLEDGE, SHARE_FETCH,
+};
 
 /// Limits of a node for its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,12 +60,17 @@ impl Default for Limits {
 impl Limits {
     /// Bytes that a frame may have that begins with this API key; `None` while so much has not arrived.
     pub(crate) fn longest(&self, is_stranger: bool, api_key: Option<i16>) -> usize {
-        match api_key {
-            None | Some(SASL_AUTHENTICATE) if is_stranger => self.token_frame,
-            _ if is_stranger => self.stranger_frame,
-            None => self.frame.max(self.other_frame),
-            Some(FETCH | ACKNOWLEDGE) => self.frame,
-            Some(_) => self.other_frame,
+        let is_one_of = |keys: &[i16]| api_key.is_none_or(|key| keys.contains(&key));
+        if is_stranger && is_one_of(&[SASL_AUTHENTICATE.key]) {
+            self.token_frame
+        } else if is_stranger {
+            self.stranger_frame
+        } else if api_key.is_none() {
+            self.frame.max(self.other_frame)
+        } else if is_one_of(&[SHARE_FETCH.key, SHARE_ACKNOWLEDGE.key]) {
+            self.frame
+        } else {
+            self.other_frame
         }
     }
 }

@@ -11,7 +11,7 @@
 //! It has no clock, no socket, no disk and no thread. Whoever drives it calls one method for each thing that happens, and then polls
 //! for events, a round, needs and the next time until there is nothing more.
 //!
-//! Invariants, checked by `Node::check`:
+//! Invariants; `Node::check` asserts what the state of a node shows of them, and the tests compare what it gave out:
 //!
 //! 1. A connection has one request under way at most, and its answers leave in the order of its requests (R7).
 //! 2. An answer with acknowledgements leaves after the round of their writes was settled.
@@ -40,6 +40,7 @@ mod loading;
 mod locks;
 mod names;
 mod partitions;
+mod places;
 mod requests;
 mod rounds;
 mod served;

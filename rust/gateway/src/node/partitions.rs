@@ -125,12 +125,12 @@ impl Partitions {
         id
     }
 
-    /// Ends the service of a share partition, with the code for those that wait for it. False if it has ended before.
+    /// Ends the service of a share partition, with the code for those that wait for it. Returns `false` if it has ended before.
     pub fn end(&mut self, id: ServedId, code: i16) -> bool {
         let Some(served) = self.served.get_mut(&id) else {
             return false;
         };
-        if matches!(served.stage, Stage::Over(_)) {
+        if served.is_over() {
             return false;
         }
         served.stage = Stage::Over(code);
@@ -147,7 +147,7 @@ impl Partitions {
         true
     }
 
-    /// Returns true if a share partition of this key is over and has writes that are not settled.
+    /// Returns `true` if a share partition of this key is over and has writes that are not settled.
     pub fn is_writing(&self, group: &str, id: TopicIdPartition) -> bool {
         let group = self.groups.get(group);
         group.is_some_and(|group| group.writing.contains_key(&id))
@@ -260,9 +260,9 @@ impl Partitions {
         for group in self.groups.values() {
             for (partition, id) in &group.by_id {
                 let served = self.served.get(id);
-                assert!(served.is_some_and(|served| {
-                    served.id == *partition && !matches!(served.stage, Stage::Over(_))
-                }));
+                assert!(
+                    served.is_some_and(|served| { served.id == *partition && !served.is_over() })
+                );
                 listed += 1;
             }
         }
@@ -272,19 +272,14 @@ impl Partitions {
             .flat_map(|group| group.writing.values())
         {
             let over = self.served.get(id);
-            assert!(
-                over.is_some_and(|over| over.has_writes() && matches!(over.stage, Stage::Over(_)))
-            );
+            assert!(over.is_some_and(|over| over.has_writes() && over.is_over()));
         }
-        let over = self
-            .served
-            .values()
-            .filter(|served| matches!(served.stage, Stage::Over(_)));
+        let over = self.served.values().filter(|served| served.is_over());
         assert_eq!(listed + over.count(), self.served.len());
         for served in self.served.values() {
             assert!(!served.is_abandoned(), "{:?} is kept for nobody", served.id);
             assert!(!served.is_ready() || served.deferred.is_empty());
-            let is_over = matches!(served.stage, Stage::Over(_));
+            let is_over = served.is_over();
             let is_writing = self.is_writing(&served.engine.key().group, served.id);
             assert!(is_writing || !is_over || !served.has_writes());
             assert!(is_over || is_writing == (served.stage == Stage::Following));

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use share_state_core::share_partition::AcquireMode;
 use share_state_core::share_session::{ConnectionId, ShareFetchContext, TopicIdPartition};
 
-use super::names::RequestId;
-use super::names::ServedId;
+use super::names::{RequestId, ServedId};
 use super::timers::TimerId;
 use crate::Delivery;
 
@@ -85,6 +84,28 @@ pub(super) struct FetchLimits {
 }
 
 impl ShareRequest {
+    /// A request of which nothing is begun.
+    pub fn new(
+        request: RequestId,
+        connection: ConnectionId,
+        head: Head,
+        (group, member): (Arc<str>, Arc<str>),
+        is_final: bool,
+        fetch: Option<Fetch>,
+    ) -> Box<Self> {
+        Box::new(Self {
+            connection,
+            request,
+            head,
+            group,
+            member,
+            outcomes: Vec::new(),
+            outstanding: 0,
+            is_final,
+            fetch,
+        })
+    }
+
     /// Returns `true` if it can be answered.
     pub fn is_done(&self) -> bool {
         self.outstanding == 0 && self.fetch.as_ref().is_none_or(|fetch| fetch.is_over)

@@ -39,17 +39,9 @@ impl Node {
             return Ok(());
         }
         self.give_up(&group, &member);
-        let mut request = Box::new(ShareRequest {
-            connection,
-            request: self.next_request(),
-            head,
-            group,
-            member,
-            outcomes: Vec::new(),
-            outstanding: 0,
-            is_final: epoch == FINAL_EPOCH,
-            fetch: None,
-        });
+        let (number, is_final) = (self.next_request(), epoch == FINAL_EPOCH);
+        let by = (group, member);
+        let mut request = ShareRequest::new(number, connection, head, by, is_final, None);
         let acknowledged = Merged::of(&asked.topics).acknowledged;
         self.begin_acknowledgements(&mut request, acknowledged, asked.is_renew_ack, now);
         self.put_request(request);

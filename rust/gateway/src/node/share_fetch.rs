@@ -72,17 +72,10 @@ impl Node {
             self.refuse_fetch(connection, head, KafkaCode::InvalidRequest.code());
             return Ok(());
         }
-        let mut request = Box::new(ShareRequest {
-            connection,
-            request: self.next_request(),
-            head,
-            group,
-            member,
-            outcomes: Vec::new(),
-            outstanding: 0,
-            is_final: context.is_final(),
-            fetch: Some(Fetch::new(context, self.fetch_limits(&asked, mode))),
-        });
+        let (number, is_final) = (self.next_request(), context.is_final());
+        let fetch = Fetch::new(context, self.fetch_limits(&asked, mode));
+        let by = (group, member);
+        let mut request = ShareRequest::new(number, connection, head, by, is_final, Some(fetch));
         let is_renewal = asked.is_renew_ack;
         self.begin_acknowledgements(&mut request, merged.acknowledged, is_renewal, now);
         if is_renewal {

@@ -4,8 +4,7 @@ use share_state_core::time::LockTime;
 
 use super::Node;
 use super::events::Need;
-use super::names::ServedId;
-use super::names::SourceKey;
+use super::names::{ServedId, SourceKey};
 use crate::{AppendError, Appended, Read};
 
 impl Node {

@@ -1,11 +1,14 @@
 //! The two answers that carry records: the upstream's, read in place, and the member's, written with one copy.
 
+use std::borrow::Cow;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use share_state_wire::WireError;
 use share_state_wire::messages::data::{
-    FetchAnswer, FetchedPartition, NodeEndpoint, ShareFetchAnswer, ShareFetchPartition, TopicRef,
+    FetchAnswer, FetchedPartition, ShareFetchAnswer, ShareFetchPartition, TopicRef,
 };
+use share_state_wire::messages::share::NodeEndpoint;
 
 use super::Delivery;
 use crate::args::{Int, bytes, text_or_none};
@@ -186,8 +189,8 @@ fn endpoint_in(given: &Endpoint) -> NodeEndpoint<'_> {
     let (node_id, host, port, rack) = given;
     NodeEndpoint {
         node_id: node_id.0,
-        host,
+        host: Cow::Borrowed(host),
         port: port.0,
-        rack: rack.as_deref(),
+        rack: rack.as_deref().map(Cow::Borrowed),
     }
 }

@@ -9,9 +9,7 @@ mod share_fetch_answer;
 mod sink;
 
 pub use fetch_answer::{FetchAnswer, FetchEndpoint, FetchedPartition, TopicRef};
-pub use share_fetch_answer::{
-    NodeEndpoint, ShareFetchAnswer, ShareFetchFrame, ShareFetchPartition,
-};
+pub use share_fetch_answer::{ShareFetchAnswer, ShareFetchFrame, ShareFetchPartition};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use share_state_core::share_partition::AcquiredRange;
 
 use super::sink::{Count, Fill, Sink};
 use crate::error::{WireError, WireErrorKind};
+use crate::messages::share::{NodeEndpoint, check_version};
 use crate::primitives::check_string;
 
 /// Bytes of the length before a frame, which it does not count.
@@ -51,19 +52,6 @@ pub struct ShareFetchPartition<'a> {
     pub acquired: &'a [AcquiredRange],
 }
 
-/// Address of a broker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeEndpoint<'a> {
-    /// Id of the broker.
-    pub node_id: i32,
-    /// Its host.
-    pub host: &'a str,
-    /// Its port.
-    pub port: i32,
-    /// Its rack, if it has one.
-    pub rack: Option<&'a str>,
-}
-
 impl<'a> ShareFetchAnswer<'a> {
     /// Makes the answer ready to be written.
     ///
@@ -71,12 +59,9 @@ impl<'a> ShareFetchAnswer<'a> {
     /// The version is neither 1 nor 2, a text is longer than 32,767 bytes, or the frame would be longer than its 32-bit length
     /// can say.
     pub fn frame(self, version: i16) -> Result<ShareFetchFrame<'a>, WireError> {
-        if !(1..=2).contains(&version) {
-            let kind = WireErrorKind::UnsupportedVersion { version };
-            return Err(WireError::unwritable(kind));
-        }
+        check_version(version).map_err(WireError::unwritable)?;
         let endpoints = self.node_endpoints.iter();
-        let texts = endpoints.flat_map(|node| [Some(node.host), node.rack]);
+        let texts = endpoints.flat_map(|node| [Some(&*node.host), node.rack.as_deref()]);
         for text in texts.chain([self.error_message]).flatten() {
             check_string(text.len())?;
         }
@@ -158,9 +143,9 @@ impl ShareFetchFrame<'_> {
         out.array_len(answer.node_endpoints.len());
         for node in &answer.node_endpoints {
             out.i32(node.node_id);
-            out.string(Some(node.host));
+            out.string(Some(&node.host));
             out.i32(node.port);
-            out.string(node.rack);
+            out.string(node.rack.as_deref());
             out.no_tags();
         }
         out.no_tags();

@@ -24,7 +24,7 @@ message_struct! {
         /// The partitions of the request, by topic.
         responses: Vec<TopicAcknowledged<'read>>,
         /// Addresses of the leaders that the partitions name.
-        node_endpoints: Vec<LeaderEndpoint<'read>>,
+        node_endpoints: Vec<NodeEndpoint<'read>>,
     }
 }
 
@@ -63,8 +63,8 @@ message_struct! {
 }
 
 message_struct! {
-    /// Address of a leader.
-    LeaderEndpoint<'read> {
+    /// Address of a broker.
+    NodeEndpoint<'read> {
         /// Id of the broker.
         node_id: i32,
         /// Its host.
@@ -106,10 +106,8 @@ impl<'a> ShareAcknowledgeAnswer<'a> {
                 allowed: i32::MAX as usize,
             })
         })?;
-        if let Some((head, _)) = out.split_first_chunk_mut::<8>() {
-            let numbers = (u64::from(length.cast_unsigned()) << 32)
-                | u64::from(correlation_id.cast_unsigned());
-            *head = numbers.to_be_bytes();
+        for (place, number) in out.chunks_exact_mut(4).zip([length, correlation_id]) {
+            place.copy_from_slice(&number.to_be_bytes());
         }
         Ok(out)
     }

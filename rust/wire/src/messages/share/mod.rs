@@ -9,7 +9,7 @@ mod answer;
 mod request;
 
 pub use answer::{
-    AcknowledgedPartition, LeaderEndpoint, LeaderHint, ShareAcknowledgeAnswer, TopicAcknowledged,
+    AcknowledgedPartition, LeaderHint, NodeEndpoint, ShareAcknowledgeAnswer, TopicAcknowledged,
 };
 pub use request::{
     AcknowledgementBatch, PartitionAcknowledgements, ShareAcknowledgeRequest, ShareFetchRequest,
@@ -17,6 +17,7 @@ pub use request::{
 };
 
 use super::field::Field;
+use super::protocol::apis::SHARE_FETCH;
 use crate::cursor::Reader;
 use crate::error::{WireError, WireErrorKind};
 
@@ -40,11 +41,12 @@ fn encode<'a>(message: &impl Field<'a>, version: i16, start: usize) -> Result<Ve
     Ok(out)
 }
 
-const fn check_version(version: i16) -> Result<(), WireErrorKind> {
-    match version {
-        1..=2 => Ok(()),
-        _ => Err(WireErrorKind::UnsupportedVersion { version }),
+/// Checks a version of either message: both have the same.
+pub(super) fn check_version(version: i16) -> Result<(), WireErrorKind> {
+    if SHARE_FETCH.versions.contains(&version) {
+        return Ok(());
     }
+    Err(WireErrorKind::UnsupportedVersion { version })
 }
 
 #[cfg(test)]

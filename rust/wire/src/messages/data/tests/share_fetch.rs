@@ -1,9 +1,12 @@
 //! ShareFetch: the bytes of Kafka's classes, and what cannot be written.
 
+use std::borrow::Cow;
+
 use share_state_core::offset::OffsetRange;
 use share_state_core::share_partition::AcquiredRange;
 
 use super::*;
+use crate::messages::share::NodeEndpoint;
 
 fn acquired(first: i64, last: i64, delivery_count: i16) -> AcquiredRange {
     AcquiredRange {
@@ -61,11 +64,11 @@ fn the_bytes_are_those_of_kafkas_classes() {
         [acquired(0, 0, 5)],
     );
     let long = [b'x'; 200];
-    let endpoint = |node_id, host, port, rack| NodeEndpoint {
+    let endpoint = |node_id, host, port, rack: Option<_>| NodeEndpoint {
         node_id,
-        host,
+        host: Cow::Borrowed(host),
         port,
-        rack,
+        rack: rack.map(Cow::Borrowed),
     };
     let answer = ShareFetchAnswer {
         throttle_time_ms: 12,
@@ -148,11 +151,11 @@ fn a_text_that_no_reader_takes_is_refused() {
         error_message: Some(&long),
         ..empty()
     };
-    let node = |host, rack| NodeEndpoint {
+    let node = |host, rack: Option<_>| NodeEndpoint {
         node_id: 1,
-        host,
+        host: Cow::Borrowed(host),
         port: 1,
-        rack,
+        rack: rack.map(Cow::Borrowed),
     };
     let mut answers = vec![message];
     for node in [node(long.as_str(), None), node("", Some(long.as_str()))] {

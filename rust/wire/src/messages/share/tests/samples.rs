@@ -127,7 +127,7 @@ pub(super) fn answers() -> impl Strategy<Value = ShareAcknowledgeAnswer<'static>
         });
     let endpoint =
         (numbers(), "[a-z.]{0,9}", numbers(), texts()).prop_map(|(node_id, host, port, rack)| {
-            LeaderEndpoint {
+            NodeEndpoint {
                 node_id,
                 host: host.into(),
                 port,

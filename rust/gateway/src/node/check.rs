@@ -19,6 +19,7 @@ impl Node {
         }
         let mut timers = 0;
         let mut waiting = 0;
+        let mut places = 0;
         let mut held = 0;
         let mut queued = 0;
         for (connection, found) in &self.connections {
@@ -44,6 +45,7 @@ impl Node {
                     let at = self.partitions.waiting(&request.group, &request.member);
                     assert_eq!(at, Some(*connection));
                 }
+                places += fetch.partitions.len();
                 for id in &fetch.partitions {
                     let served = self.partitions.get(*id);
                     let at = served.and_then(|served| served.waiting.get(&request.request));
@@ -61,6 +63,13 @@ impl Node {
             .filter(|served| served.timer.is_some())
             .count();
         assert_eq!(timers, self.timers.len());
+        // Each place at which a fetch waits was found above, so one more would be nobody's.
+        let listed = self.partitions.all().map(|served| served.waiting.len());
+        assert_eq!(places, listed.sum::<usize>());
+        let in_round = self.partitions.all().map(|served| served.in_round);
+        assert_eq!(in_round.sum::<usize>(), self.rounds.under_way());
+        let dirty = self.partitions.all().filter(|served| served.is_dirty);
+        assert_eq!(dirty.count(), self.rounds.to_come());
         for served in self.partitions.all() {
             assert!(!served.is_woken);
             if served.is_ready()

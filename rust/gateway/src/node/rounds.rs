@@ -59,6 +59,18 @@ impl Rounds {
         number
     }
 
+    /// Number of writes of the round that is under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way
+            .as_ref()
+            .map_or(0, |(_, writes)| writes.len())
+    }
+
+    /// Number of share partitions whose writes go with the next round.
+    pub const fn to_come(&self) -> usize {
+        self.dirty.len()
+    }
+
     /// Ends a round for which there are so many answers.
     ///
     /// # Errors

@@ -3,15 +3,12 @@
 use share_state_gateway::node::Limits;
 
 use crate::client::{Fetch, place};
+use crate::scene::{A, B};
 use crate::world::World;
-
-const A: u64 = 1;
-const B: u64 = 2;
 
 #[test]
 fn large_batches_of_several_partitions_do_not_add_up_in_one_answer() {
-    let mut world = World::new(Limits::default());
-    world.open(A);
+    let mut world = World::with(Limits::default(), &[A]);
     let places = [place(1, 0), place(1, 1), place(1, 2)];
     // Batches of 40 KiB, each of them worth no second answer by itself.
     world.value = 20 << 10;
@@ -50,8 +47,7 @@ fn fetches_that_are_woken_together_share_the_bytes_that_are_left() {
 
 #[test]
 fn a_fetch_waits_for_no_more_bytes_than_its_answer_may_have() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     world.fetch(A, &Fetch::of("m", 0).adding(&[id]));
     let mut fetch = Fetch::of("m", 1).waiting(500);
     (fetch.min_bytes, fetch.max_bytes, fetch.max_records) = (1_000, 100, 100);

@@ -5,9 +5,8 @@ use proptest::prelude::*;
 use share_state_gateway::node::Limits;
 
 use crate::client::{Acknowledge, Fetch, place};
+use crate::scene::A;
 use crate::world::World;
-
-const A: u64 = 1;
 
 fn requests() -> Vec<Vec<u8>> {
     let id = place(1, 0);
@@ -61,8 +60,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_taken_as_a_client_that_may_be_none(pieces in vec(vec(any::<u8>(), 0..60), 0..10)) {
-        let mut world = World::new(Limits::default());
-        world.open(A);
+        let mut world = World::with(Limits::default(), &[A]);
         for piece in pieces {
             world.feed(A, &piece);
         }

@@ -3,16 +3,11 @@
 use share_state_gateway::node::{Closing, Limits};
 
 use crate::client::{Acknowledge, Fetch, place};
+use crate::scene::{A, B};
 use crate::world::World;
 
-const A: u64 = 1;
-const B: u64 = 2;
-
 fn world() -> World {
-    let mut world = World::new(Limits::default());
-    world.open(A);
-    world.open(B);
-    world
+    World::with(Limits::default(), &[A, B])
 }
 
 #[test]
@@ -78,9 +73,7 @@ fn a_fetch_of_many_bytes_waits_for_them_and_takes_fewer_in_the_end() {
 #[test]
 fn the_fetch_that_has_waited_longest_is_woken_first() {
     let (mut world, id) = (world(), place(1, 0));
-    for (connection, member) in [(A, "a"), (B, "b")] {
-        world.fetch(connection, &Fetch::of(member, 0).adding(&[id]));
-    }
+    world.join(&[(A, "a"), (B, "b")], id);
     for (connection, member) in [(B, "b"), (A, "a")] {
         let mut fetch = Fetch::of(member, 1).waiting(500);
         fetch.max_records = 2;
@@ -134,9 +127,7 @@ fn a_lock_that_runs_out_gives_its_record_to_a_fetch_that_waits() {
 #[test]
 fn a_read_of_many_records_wakes_all_who_can_have_some() {
     let (mut world, id) = (world(), place(1, 0));
-    for (connection, member) in [(A, "a"), (B, "b")] {
-        world.fetch(connection, &Fetch::of(member, 0).adding(&[id]));
-    }
+    world.join(&[(A, "a"), (B, "b")], id);
     for (connection, member) in [(A, "a"), (B, "b")] {
         let fetch = Fetch::of(member, 1).waiting(500);
         world.feed(connection, &fetch.frame(1));
@@ -188,8 +179,7 @@ fn a_client_that_reads_nothing_is_given_nothing_more_until_it_does() {
         unread: 1,
         ..Limits::default()
     };
-    let mut world = World::new(limits);
-    world.open(A);
+    let mut world = World::with(limits, &[A]);
     world.holds_bytes = true;
     world.feed(A, &Fetch::of("m", 0).frame(1));
     world.feed(A, &Fetch::of("m", 1).frame(2));
@@ -209,9 +199,7 @@ fn fetches_wait_while_too_many_bytes_are_unread() {
         answers: 1,
         ..Limits::default()
     };
-    let (mut world, id) = (World::new(limits), place(1, 0));
-    world.open(A);
-    world.open(B);
+    let (mut world, id) = (World::with(limits, &[A, B]), place(1, 0));
     world.produce(id, 2);
     world.fetch(A, &Fetch::of("a", 0).adding(&[id]));
     world.fetch(B, &Fetch::of("b", 0).adding(&[id]));

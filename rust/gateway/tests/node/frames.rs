@@ -6,14 +6,11 @@ use share_state_gateway::node::{Closing, Limits};
 use share_state_wire::messages::RequestHeader;
 
 use crate::client::{Fetch, framed};
+use crate::scene::A;
 use crate::world::World;
 
-const A: u64 = 1;
-
 fn world() -> World {
-    let mut world = World::new(Limits::default());
-    world.open(A);
-    world
+    World::with(Limits::default(), &[A])
 }
 
 #[test]
@@ -119,8 +116,7 @@ fn a_client_that_sends_on_while_it_waits_is_read_up_to_a_limit() {
         waiting: 1_000,
         ..Limits::default()
     };
-    let mut world = World::new(limits);
-    world.open(A);
+    let mut world = World::with(limits, &[A]);
     let other = framed(3, 9, 1, &[0; 600]);
     world.feed(A, &other);
     world.feed(A, &other);

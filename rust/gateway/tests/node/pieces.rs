@@ -5,9 +5,8 @@ use proptest::prelude::*;
 use share_state_gateway::node::Limits;
 
 use crate::client::{Acknowledge, Fetch, framed, place};
+use crate::scene::A;
 use crate::world::World;
-
-const A: u64 = 1;
 
 /// A request of the one connection; the epochs of its members are right as a rule.
 #[derive(Clone, Debug)]
@@ -77,8 +76,7 @@ fn frames(asks: &[Ask]) -> Vec<Vec<u8>> {
 }
 
 fn world() -> World {
-    let mut world = World::new(Limits::default());
-    world.open(A);
+    let mut world = World::with(Limits::default(), &[A]);
     for partition in 0..3 {
         world.produce(place(1, partition), 4);
         world.warm(place(1, partition));

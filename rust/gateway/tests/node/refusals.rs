@@ -9,17 +9,11 @@ use share_state_gateway::node::{
 };
 
 use crate::client::{Acknowledge, Fetch, place};
-use crate::scene::LEADER_EPOCH;
+use crate::scene::{A, B, LEADER_EPOCH};
 use crate::world::World;
 
-const A: u64 = 1;
-const B: u64 = 2;
-
 fn world() -> World {
-    let mut world = World::new(Limits::default());
-    world.open(A);
-    world.open(B);
-    world
+    World::with(Limits::default(), &[A, B])
 }
 
 #[test]
@@ -67,9 +61,7 @@ fn a_member_without_room_is_told_so_after_the_time_that_it_would_wait() {
         sessions: 1,
         ..Limits::default()
     };
-    let mut world = World::new(limits);
-    world.open(A);
-    world.open(B);
+    let mut world = World::with(limits, &[A, B]);
     world.fetch(A, &Fetch::of("a", 0));
     assert_eq!(world.fetch(B, &Fetch::of("b", 0)).error, 133);
     world.feed(B, &Fetch::of("b", 0).waiting(500).frame(1));
@@ -89,8 +81,7 @@ fn a_session_of_more_partitions_than_a_request_may_have_is_ended() {
         elements: 5,
         ..Limits::default()
     };
-    let mut world = World::new(limits);
-    world.open(A);
+    let mut world = World::with(limits, &[A]);
     world.fetch(A, &Fetch::of("m", 0).adding(&[place(1, 0), place(1, 1)]));
     world.fetch(A, &Fetch::of("m", 1).adding(&[place(1, 2), place(2, 0)]));
     let last = Fetch::of("m", 2).adding(&[place(2, 1), place(2, 2)]);

@@ -4,17 +4,12 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_gateway::node::{Limits, Topics};
 
 use crate::client::{Acknowledge, Fetch, place};
-use crate::scene::topics;
+use crate::scene::{A, B, topics};
 use crate::world::World;
-
-const A: u64 = 1;
-const B: u64 = 2;
 
 #[test]
 fn a_state_is_read_after_the_writes_of_the_share_partition_that_was_dropped() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
-    world.open(B);
+    let (mut world, id) = (World::with(Limits::default(), &[A, B]), place(1, 0));
     world.produce(id, 2);
     let mut fetch = Fetch::of("a", 0).adding(&[id]).waiting(9);
     fetch.max_records = 2;
@@ -33,8 +28,7 @@ fn a_state_is_read_after_the_writes_of_the_share_partition_that_was_dropped() {
 
 #[test]
 fn a_load_that_fails_without_a_code_for_the_client_is_not_repeated_at_once() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     world.produce(id, 1);
     world.refuses_states = Some(KafkaCode::FencedLeaderEpoch);
     world.feed(A, &Fetch::of("m", 0).adding(&[id]).waiting(500).frame(1));

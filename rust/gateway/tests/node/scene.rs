@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use share_state_core::limits::{AutoOffsetReset, ShareGroupConfig};
+use share_state_core::share_session::ConnectionId;
 use share_state_gateway::node::{Topic, Topics};
 use share_state_wire::record_batch::{Compression, NewRecord, encode_batch};
 
 use crate::client::place;
 
+/// Connections of clients.
+pub const A: ConnectionId = 1;
+pub const B: ConnectionId = 2;
+pub const C: ConnectionId = 3;
 /// Records of a batch of the logs.
 pub const PER_BATCH: i64 = 2;
 /// Leader epoch of the one slot of the first process.

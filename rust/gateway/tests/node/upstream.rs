@@ -6,10 +6,8 @@ use share_state_gateway::{AppendError, Appended, Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
 use crate::client::{Fetch, place};
-use crate::scene::bytes;
+use crate::scene::{A, bytes};
 use crate::world::World;
-
-const A: u64 = 1;
 
 /// A read from the beginning of the one log.
 fn read(bytes: Vec<u8>) -> Read<'static> {
@@ -31,8 +29,7 @@ const SOURCE: SourceKey = SourceKey {
 
 #[test]
 fn bytes_without_a_whole_batch_are_an_error_and_stay_wanted() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     let fetch = Fetch::of("m", 0).adding(&[id]).waiting(500);
     world.feed(A, &fetch.frame(1));
     // One life, which is the first.
@@ -60,8 +57,7 @@ fn bytes_without_a_whole_batch_are_an_error_and_stay_wanted() {
 
 #[test]
 fn a_read_that_brings_nothing_is_asked_for_again_while_a_fetch_waits() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     let fetch = Fetch::of("m", 0).adding(&[id]).waiting(500);
     world.feed(A, &fetch.frame(1));
     for is_waiting in [true, true, false] {

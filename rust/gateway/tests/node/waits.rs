@@ -3,11 +3,8 @@
 use share_state_gateway::node::Limits;
 
 use crate::client::{Acknowledge, Fetch, place};
+use crate::scene::{A, B, C};
 use crate::world::World;
-
-const A: u64 = 1;
-const B: u64 = 2;
-const C: u64 = 3;
 
 /// A member that waits on another connection than the one that has opened its session.
 fn waiting() -> World {

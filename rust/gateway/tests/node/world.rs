@@ -80,9 +80,25 @@ impl World {
         }
     }
 
+    /// A world in which these connections are open.
+    pub fn with(limits: Limits, connections: &[ConnectionId]) -> Self {
+        let mut world = Self::new(limits);
+        for connection in connections {
+            world.open(*connection);
+        }
+        world
+    }
+
     pub fn open(&mut self, connection: ConnectionId) {
         self.node
             .opened(connection, Some(Arc::from("User:ANONYMOUS")));
+    }
+
+    /// Has members begin their sessions with a partition, of which nothing is there yet.
+    pub fn join(&mut self, members: &[(ConnectionId, &str)], id: TopicIdPartition) {
+        for (connection, member) in members {
+            self.fetch(*connection, &Fetch::of(member, 0).adding(&[id]));
+        }
     }
 
     pub fn feed(&mut self, connection: ConnectionId, bytes: &[u8]) {

@@ -5,10 +5,8 @@ use share_state_core::time::LockTime;
 use share_state_gateway::node::{Limits, NoSuchRound};
 
 use crate::client::{Acknowledge, Fetch, place};
+use crate::scene::{A, B};
 use crate::world::World;
-
-const A: u64 = 1;
-const B: u64 = 2;
 
 /// Two members of which each holds two records of a partition.
 fn holding() -> World {
@@ -91,8 +89,7 @@ fn the_last_request_of_a_session_settles_and_then_releases() {
 
 #[test]
 fn acknowledgements_wait_for_the_state_of_their_share_partition() {
-    let (mut world, id) = (World::new(Limits::default()), place(1, 0));
-    world.open(A);
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     world.fetch(A, &Fetch::of("m", 0));
     world.holds_states = true;
     // Of an earlier life of the gateway: nobody knows of these locks any more.

@@ -34,8 +34,7 @@ pub fn check(partition: &SharePartition<'_>, record: &RecordEvents, found: &mut 
         let mut unwritten = 0;
         for pair in grants.windows(2) {
             if let [before, later] = *pair {
-                let (from, to) = time_of(before, later);
-                let is_read_again = partition.reloads.meets(from, to);
+                let is_read_again = is_read_again(partition, before, later);
                 unwritten = if is_read_again { unwritten + 1 } else { 0 };
                 falls(partition, record, before, later, unwritten, found);
             }
@@ -131,6 +130,12 @@ fn falls(
         let excerpt = vec![before.event, later.event];
         found.push(partition.violation(Check::H4, record.span, text, excerpt));
     }
+}
+
+/// Returns true if the leader may have read the state again between two deliveries.
+pub fn is_read_again(partition: &SharePartition<'_>, one: &Granted, other: &Granted) -> bool {
+    let (from, to) = time_of(one, other);
+    partition.reloads.meets(from, to)
 }
 
 /// Time from the first request to the last answer of two deliveries.

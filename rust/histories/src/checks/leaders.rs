@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use crate::checks::accepted::holds;
-use crate::checks::counts::unseen_within;
+use crate::checks::counts::{is_read_again, unseen_within};
 use crate::event::{AckType, Nanos, Outcome};
 use crate::lock::Lock;
 use crate::record_events::{Acked, Granted, RecordEvents};
@@ -169,11 +169,7 @@ impl Story<'_> {
 
     /// Returns true if one leader may have given both: it gives each count once, unless it reads the state again between them.
     fn may_be_of_one(&self, one: &Delivery<'_>, other: &Delivery<'_>) -> bool {
-        let is_read_again = || {
-            let from = one.grant.sent.min(other.grant.sent);
-            let to = one.grant.t.max(other.grant.t);
-            self.partition.reloads.meets(from, to)
-        };
+        let is_read_again = || is_read_again(self.partition, one.grant, other.grant);
         match one.grant.count.cmp(&other.grant.count) {
             Ordering::Less => self.may_be_over(one, other),
             Ordering::Equal => is_read_again(),

@@ -14,12 +14,12 @@ import share_state
 from tests.cli_runner import environment
 from tests.recordings import REPOSITORY
 
-COMMAND = [sys.executable, "-W", "error", str(REPOSITORY / "examples" / "demo" / "run.py"), "--directory"]
+SCRIPT = str(REPOSITORY / "examples" / "demo" / "run.py")
 
 
 def test_the_demo_serves_all_through_a_kill(tmp_path: Path) -> None:
     done = subprocess.run(
-        [*COMMAND, "demo"],
+        [sys.executable, "-W", "error", SCRIPT, "--directory", "demo"],
         cwd=tmp_path,
         env=environment(NO_COLOR="1"),
         stdin=subprocess.DEVNULL,
@@ -57,8 +57,9 @@ def test_the_demo_serves_all_through_a_kill(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("serving_processes", [1, 2])
 def test_ctrl_c_leaves_no_child(tmp_path: Path, serving_processes: int) -> None:
+    # Without warnings, as a user runs it: an import that Ctrl-C interrupts leaves its file for the collector, which warns.
     demo = subprocess.Popen(
-        [*COMMAND, "demo"],
+        [sys.executable, SCRIPT, "--directory", "demo"],
         cwd=tmp_path,
         env=environment(),
         stdin=subprocess.DEVNULL,

@@ -3,18 +3,18 @@
 //! A record is acquired only when its bytes are at hand, so no lock runs for a record that cannot be sent. The partitions of a
 //! session come in an order that rotates with each request, and each gets an equal share of the bytes.
 
+use share_state_core::offset::after_saturating;
 use share_state_core::time::LockTime;
 
 use super::names::ServedId;
 use super::requests::ShareRequest;
 use super::served::Served;
+use super::upstream::READ_AHEAD;
 use super::{Node, codes};
 use crate::{Delivery, Wanted, deliver};
 
 /// Bytes that an answer may have beyond its limit in all, for small batches that are not worth another one.
 const MORE: usize = 64 << 10;
-/// Bytes that are read ahead of the fastest group. A fetch that waits for more is not worth it.
-const READ_AHEAD: usize = 2 << 20;
 
 impl Node {
     /// Acquires what is there. Returns `true` if the fetch is complete: it has records, every partition has failed and the client is told
@@ -29,14 +29,11 @@ impl Node {
             // Records given out now could never be settled.
             return must_end;
         }
-        let partitions = fetch.partitions.iter().copied();
-        let acquirable: Vec<_> = partitions
-            .filter(|id| {
-                self.partitions
-                    .get(*id)
-                    .is_some_and(|served| served.can_acquire())
-            })
-            .collect();
+        let mut acquirable = fetch.partitions.clone();
+        acquirable.retain(|id| {
+            let served = self.partitions.get(*id);
+            served.is_some_and(Served::can_acquire)
+        });
         fetch.fetched = acquirable
             .iter()
             .filter_map(|id| Some(self.partitions.get(*id)?.id))
@@ -51,6 +48,11 @@ impl Node {
             // A client that is told of no error tries again at once, and would have the load fail at its own speed.
             let is_told = served().any(|served| codes::fetch(served.error()) != 0);
             return must_end || (is_told && served().all(Served::is_over));
+        }
+        // Upstream is asked for all that are not, and the fetch waits for all: each partition has its turn.
+        let stale = acquirable.iter().filter(|id| !self.is_fresh(**id, now));
+        if stale.count() > 0 {
+            return must_end;
         }
         self.acquire(request, &acquirable, now) || must_end
     }
@@ -72,8 +74,8 @@ impl Node {
         };
         let limit = fetch.limits.max_bytes.min(allowed);
         let share = (limit / acquirable.len()).max(1);
-        if fetch.limits.min_bytes > 1 && !self.has_enough(acquirable, share, fetch.limits.min_bytes)
-        {
+        let min_bytes = fetch.limits.min_bytes;
+        if min_bytes > 1 && !self.has_enough(acquirable, share, min_bytes, now) {
             return false;
         }
         let mut records = fetch.limits.max_records;
@@ -124,10 +126,17 @@ impl Node {
         now: LockTime,
     ) -> Option<Result<Delivery, i16>> {
         let served = self.partitions.get_mut(id)?;
-        let source = self.sources.get_mut(served.source)?;
+        let key = served.source;
+        let source = self.sources.get_mut(key)?;
+        source.asked_at = Some(now);
         let taken = loop {
             match deliver(&mut source.ring, &mut served.engine, wanted, now) {
-                Ok(Some(delivery)) if !delivery.acquired.is_empty() => break Some(Ok(delivery)),
+                Ok(Some(delivery)) if !delivery.acquired.is_empty() => {
+                    let last = delivery.acquired.last().map(|given| given.range.last);
+                    source.front = source.front.max(last.map_or(0, after_saturating));
+                    self.read_ahead(key, now);
+                    break Some(Ok(delivery));
+                }
                 // All that was there is of no use to members: holes, markers, aborted transactions.
                 Ok(Some(delivery)) => {
                     let moved = served.engine.next_fetch_offset() > delivery.fetch_offset;
@@ -137,7 +146,7 @@ impl Node {
                 }
                 Ok(None) => {
                     let offset = served.engine.next_fetch_offset();
-                    let key = served.source;
+                    source.front = source.front.max(offset);
                     self.want(key, offset);
                     break None;
                 }
@@ -150,7 +159,13 @@ impl Node {
     }
 
     /// Returns `true` if there are as many bytes as the client wants at least, or as are read ahead.
-    fn has_enough(&mut self, acquirable: &[ServedId], share: usize, min_bytes: i32) -> bool {
+    fn has_enough(
+        &mut self,
+        acquirable: &[ServedId],
+        share: usize,
+        min_bytes: i32,
+        now: LockTime,
+    ) -> bool {
         let least = usize::try_from(min_bytes).unwrap_or(0).min(READ_AHEAD);
         // An answer has no more than that, however long it waits.
         let least = least.min(share.saturating_mul(acquirable.len()));
@@ -160,9 +175,10 @@ impl Node {
                 continue;
             };
             let (key, offset) = (served.source, served.engine.next_fetch_offset());
-            let Some(source) = self.sources.get(key) else {
+            let Some(source) = self.sources.get_mut(key) else {
                 continue;
             };
+            source.asked_at = Some(now);
             if !source.ring.holds(offset) {
                 self.want(key, offset);
                 continue;

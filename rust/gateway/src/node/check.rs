@@ -27,7 +27,7 @@ impl Node {
             queued += found.inlet.waiting();
             found.inlet.check();
             let request = match &found.work {
-                None | Some(Work::Elsewhere) => continue,
+                None | Some(Work::Elsewhere | Work::LookingUp(_)) => continue,
                 Some(Work::Late { .. }) => {
                     timers += 1;
                     continue;

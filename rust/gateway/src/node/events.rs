@@ -1,6 +1,6 @@
 //! Outputs of a node: for the driver that moves bytes, and for the control plane.
 
-use share_state_core::ids::SharePartitionKey;
+use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::limits::AutoOffsetReset;
 use share_state_core::persister::WriteState;
 use share_state_core::share_session::ConnectionId;
@@ -84,6 +84,20 @@ pub enum Need {
         source: SourceKey,
         /// Strategy by which it is found.
         strategy: AutoOffsetReset,
+    },
+    /// Topics that are not in the snapshot, which a request of a connection names; for
+    /// [`Node::looked_up`](super::Node::looked_up), after a new snapshot if any of them exists.
+    Topics {
+        /// The connection, to answer with.
+        connection: ConnectionId,
+        /// Ids of the topics, each once.
+        topic_ids: Vec<TopicId>,
+    },
+    /// The start of a log: batches that came a while ago may have been deleted since. For
+    /// [`Node::log_start_told`](super::Node::log_start_told). Asked for once, until it was told.
+    LogStart {
+        /// Ring that has the batches.
+        source: SourceKey,
     },
     /// Batches from an offset on; for [`Node::records_read`](super::Node::records_read). Asked for once, until they have come.
     Records {

@@ -9,7 +9,7 @@ use share_state_wire::messages::protocol::apis::{SHARE_ACKNOWLEDGE, SHARE_FETCH}
 
 use super::Node;
 use super::connection::Connection;
-use super::events::{Closing, Event};
+use super::events::{Closing, Event, Need};
 use super::names::Waiter;
 use super::requests::{Head, ShareRequest, Work};
 
@@ -40,7 +40,7 @@ impl Node {
         match found.work {
             Some(Work::Share(mut request)) => self.abandon(&mut request),
             Some(Work::Late { timer, .. }) => self.timers.take_back(timer),
-            Some(Work::Elsewhere) | None => {}
+            Some(Work::Elsewhere | Work::LookingUp(_)) | None => {}
         }
         for key in self.sessions.connection_closed(connection) {
             self.release(&key.group, &key.member, now);
@@ -128,7 +128,7 @@ impl Node {
             self.queued -= inlet.waiting();
             let limits = self.limits;
             let taken = match inlet.next(|key| limits.longest(is_stranger, key)) {
-                Ok(Some(frame)) => Some(self.request(connection, is_stranger, frame, now)),
+                Ok(Some(frame)) => Some(self.request(connection, is_stranger, frame, false, now)),
                 Ok(None) => None,
                 Err(error) => Some(Err(Closing::Frame(error))),
             };
@@ -160,6 +160,7 @@ impl Node {
         connection: ConnectionId,
         is_stranger: bool,
         frame: &[u8],
+        is_looked_up: bool,
         now: LockTime,
     ) -> Result<(), Closing> {
         let api_key = frame
@@ -186,11 +187,33 @@ impl Node {
             correlation_id: header.correlation_id,
         };
         let begun = if api_key == SHARE_FETCH.key {
-            self.share_fetch(connection, head, body, now)
+            self.share_fetch(connection, head, body, is_looked_up, now)
         } else {
-            self.share_acknowledge(connection, head, body, now)
+            self.share_acknowledge(connection, head, body, is_looked_up, now)
         };
-        begun.map_err(malformed)
+        let topic_ids = begun.map_err(malformed)?;
+        if !topic_ids.is_empty() {
+            self.put_work(connection, Work::LookingUp(frame.to_vec()));
+            self.needs.push_back(Need::Topics {
+                connection,
+                topic_ids,
+            });
+        }
+        Ok(())
+    }
+
+    /// Begins the request of a connection whose topics were looked for. Those that are not in the snapshot by now do not exist.
+    pub fn looked_up(&mut self, connection: ConnectionId, now: LockTime) {
+        let found = self.connections.get_mut(&connection);
+        let is_it = |work: &mut Work| matches!(work, Work::LookingUp(_));
+        let Some(Work::LookingUp(frame)) = found.and_then(|found| found.work.take_if(is_it)) else {
+            return;
+        };
+        if let Err(cause) = self.request(connection, false, &frame, true, now) {
+            self.close(connection, cause);
+        }
+        self.done.push_back(connection);
+        self.run(now);
     }
 
     /// Sends a frame. One that cannot be written is a fault of ours, and ends the connection.
@@ -252,7 +275,7 @@ impl Node {
             .take_if(is_it)?
         {
             Work::Share(request) => Some(request),
-            Work::Elsewhere | Work::Late { .. } => None,
+            Work::Elsewhere | Work::LookingUp(_) | Work::Late { .. } => None,
         }
     }
 

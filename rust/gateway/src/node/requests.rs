@@ -14,6 +14,8 @@ use crate::Delivery;
 pub(super) enum Work {
     /// The control plane answers it.
     Elsewhere,
+    /// A request that names topics which the control plane looks for; it is begun once it has.
+    LookingUp(Vec<u8>),
     /// A refusal that comes after its time (R5).
     Late {
         head: Head,
@@ -69,6 +71,8 @@ pub(super) struct Fetch {
     pub errors: Vec<(TopicIdPartition, i16)>,
     /// Mark of one that acquires nothing more.
     pub is_over: bool,
+    /// Mark of one whose time is over, and which waits only for the starts of logs.
+    pub is_due: bool,
     /// Its time; set while it waits at its share partitions, and only then.
     pub timer: Option<TimerId>,
 }
@@ -130,6 +134,7 @@ impl Fetch {
             failed: Vec::new(),
             errors: Vec::new(),
             is_over: false,
+            is_due: false,
             timer: None,
         }
     }

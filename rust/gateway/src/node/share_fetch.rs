@@ -3,6 +3,7 @@
 //! The order is Kafka's (`KafkaApis.handleShareFetchRequest`): the request is checked, the session is opened or advanced, the
 //! acknowledgements are begun, records are acquired, and the answer leaves when both are done.
 
+use share_state_core::ids::TopicId;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::AcquireMode;
 use share_state_core::share_session::{
@@ -18,7 +19,7 @@ use super::requests::{Fetch, FetchLimits, Head, ShareRequest, Work};
 use super::timers::Timer;
 
 impl Node {
-    /// Begins a request.
+    /// Begins a request. Returns the topics that have to be looked for before; then nothing has changed.
     ///
     /// # Errors
     /// It is malformed; nothing has changed.
@@ -27,8 +28,9 @@ impl Node {
         connection: ConnectionId,
         head: Head,
         body: &[u8],
+        is_looked_up: bool,
         now: LockTime,
-    ) -> Result<(), WireError> {
+    ) -> Result<Vec<TopicId>, WireError> {
         let asked = ShareFetchRequest::decode(body, head.version, self.limits.elements)?;
         let (group, member) = (asked.group_id.as_deref(), asked.member_id.as_deref());
         let admitted = self.member(connection, group, member);
@@ -36,9 +38,13 @@ impl Node {
             Ok(admitted) => admitted,
             Err(code) => {
                 self.refuse_fetch(connection, head, code);
-                return Ok(());
+                return Ok(Vec::new());
             }
         };
+        let unknown = self.topics.unknown(&asked.topics);
+        if !is_looked_up && !unknown.is_empty() {
+            return Ok(unknown);
+        }
         let merged = Merged::of(&asked.topics);
         let forgotten = asked.forgotten_topics_data.iter().flat_map(|topic| {
             let partitions = topic.partitions.iter();
@@ -62,7 +68,7 @@ impl Node {
             Ok(context) => context,
             Err(refused) => {
                 self.refuse_session(connection, head, refused, max_wait_ms, now);
-                return Ok(());
+                return Ok(Vec::new());
             }
         };
         self.give_up(&group, &member);
@@ -70,7 +76,7 @@ impl Node {
             // Each request looks at all of them.
             self.end_session(&group, &member, now);
             self.refuse_fetch(connection, head, KafkaCode::InvalidRequest.code());
-            return Ok(());
+            return Ok(Vec::new());
         }
         let (number, is_final) = (self.next_request(), context.is_final());
         let fetch = Fetch::new(context, self.fetch_limits(&asked, mode));
@@ -85,7 +91,7 @@ impl Node {
             self.acquire_or_wait(&mut request, &asked, max_wait_ms, now);
         }
         self.put_request(request);
-        Ok(())
+        Ok(Vec::new())
     }
 
     fn fetch_limits(&self, asked: &ShareFetchRequest<'_>, mode: AcquireMode) -> FetchLimits {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use share_state_core::ids::QuickHash;
 use share_state_core::share_session::TopicIdPartition;
+use share_state_core::time::LockTime;
 
 use super::names::{ServedId, SourceKey};
 use crate::BatchRing;
@@ -16,12 +17,30 @@ pub(super) struct Source {
     pub life: u64,
     /// Offsets from which reads were asked for and have not come.
     pub wanted: BTreeSet<i64>,
+    /// Offset after the last record that was given out.
+    pub front: i64,
+    /// Time at which somebody last asked for records.
+    pub asked_at: Option<LockTime>,
+    /// Time at which upstream was last heard.
+    pub heard_at: Option<LockTime>,
+    /// Mark of a ring for whose log start upstream is asked.
+    pub is_asked: bool,
     /// Share partitions that read here.
     pub served: BTreeSet<ServedId>,
     /// Start of the log, as far as upstream has told.
     pub log_start_offset: i64,
     /// Mark of a ring for which upstream has given no batches for so long that fetches are told so.
     pub is_unavailable: bool,
+}
+
+/// Time for which the end of a log is followed after somebody has asked for records, ms.
+const INTEREST_MS: i64 = 5_000;
+
+impl Source {
+    /// Returns `true` if somebody has asked for records lately.
+    pub fn is_used(&self, now: LockTime) -> bool {
+        self.asked_at.is_some_and(|at| now <= at.plus(INTEREST_MS))
+    }
 }
 
 /// The rings. Invariant: a ring is kept as long as a share partition reads from it.
@@ -62,6 +81,7 @@ impl Sources {
             source.life = self.lives;
             source.ring.clear();
             source.wanted.clear();
+            source.front = 0;
         }
     }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use share_state_core::ids::{QuickHash, TopicId};
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session::TopicIdPartition;
+use share_state_wire::messages::share::TopicAcknowledgements;
 
 use super::access::{Access, Resource};
+use super::places::Places;
 
 /// A topic upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,21 @@ impl Topics {
     /// Returns `true` if there is a topic of this id.
     pub(crate) fn has(&self, topic_id: TopicId) -> bool {
         self.0.contains_key(&topic_id)
+    }
+
+    /// The topics of a request that there are not, each once.
+    pub(crate) fn unknown(&self, named: &[TopicAcknowledgements<'_>]) -> Vec<TopicId> {
+        let mut unknown: Vec<TopicId> = Vec::new();
+        let mut places = Places::default();
+        for topic in named.iter().filter(|topic| !self.has(topic.topic_id)) {
+            if places
+                .place(topic.topic_id, unknown.iter().copied())
+                .is_none()
+            {
+                unknown.push(topic.topic_id);
+            }
+        }
+        unknown
     }
 
     /// The code for a client that names a partition by the topic's id; `None` if it may have records of it.

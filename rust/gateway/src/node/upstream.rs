@@ -7,6 +7,11 @@ use super::events::Need;
 use super::names::{ServedId, SourceKey};
 use crate::{AppendError, Appended, Read};
 
+/// Bytes that are read ahead of the fastest group. A fetch that waits for more is not worth it.
+pub(super) const READ_AHEAD: usize = 2 << 20;
+/// Time for which batches may be given out after upstream was heard, ms: others may have been deleted since.
+const FRESH_MS: i64 = 200;
+
 impl Node {
     /// Takes batches into a ring, and lets those try again that wait for some. A read without a batch counts as well: it is asked
     /// for again as long as somebody waits, who has nothing to try (KAFKA-20425). A read for another life of the ring is dropped.
@@ -34,14 +39,19 @@ impl Node {
                 asked_offset: asked,
             });
         }
-        source.wanted.remove(&asked);
+        let was_wanted = source.wanted.remove(&asked);
+        source
+            .wanted
+            .retain(|offset| !(asked..appended.next_offset).contains(offset));
+        source.heard_at = Some(now);
         // Batches that have just come are kept whatever their size: somebody wants them, and would have them read again.
         source.ring.evict(keep.max(appended.bytes));
         source.is_unavailable = false;
         if appended.bytes > 0 {
             self.wake_source(key);
-        } else {
-            self.want_again(key, asked);
+            self.read_ahead(key, now);
+        } else if was_wanted {
+            self.want_again(key, asked, now);
         }
         self.run(now);
         Ok(Some(appended))
@@ -64,6 +74,57 @@ impl Node {
             }
         }
         self.run(now);
+    }
+
+    /// Takes the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out.
+    pub fn log_start_told(&mut self, key: SourceKey, log_start_offset: Option<i64>, now: LockTime) {
+        let Some(source) = self.sources.get_mut(key) else {
+            return;
+        };
+        source.is_asked = false;
+        source.heard_at = Some(now);
+        if let Some(log_start_offset) = log_start_offset {
+            self.log_start_moved(key, log_start_offset, now);
+        }
+        self.wake_source(key);
+        self.run(now);
+    }
+
+    /// Returns `true` if the batches that a share partition wants next are not at hand, or are in the log still, as far as upstream
+    /// was heard lately. It is asked otherwise.
+    pub(super) fn is_fresh(&mut self, id: ServedId, now: LockTime) -> bool {
+        let Some(served) = self.partitions.get(id) else {
+            return false;
+        };
+        let (key, offset) = (served.source, served.engine.next_fetch_offset());
+        let Some(source) = self.sources.get_mut(key) else {
+            return false;
+        };
+        let is_heard = source.heard_at.is_some_and(|at| now <= at.plus(FRESH_MS));
+        if is_heard || !source.ring.holds(offset) {
+            return true;
+        }
+        if !source.is_asked {
+            source.is_asked = true;
+            self.needs.push_back(Need::LogStart { source: key });
+        }
+        false
+    }
+
+    /// Asks for the batches after the end of a ring, as long as somebody has asked for records lately and what is at hand does not
+    /// last long.
+    pub(super) fn read_ahead(&mut self, key: SourceKey, now: LockTime) {
+        let Some(source) = self.sources.get(key).filter(|source| source.is_used(now)) else {
+            return;
+        };
+        let Some(end) = source.ring.end_offset() else {
+            return;
+        };
+        let at_hand = source.ring.bytes_from(source.front, READ_AHEAD);
+        // Where the ring does not hold what the fastest group wants, that is read, and not what would take its room.
+        if source.front == end || (1..READ_AHEAD).contains(&at_hand) {
+            self.want(key, end);
+        }
     }
 
     /// Takes note that upstream has given no batches for so long that fetches are told so, until a read comes.
@@ -93,8 +154,8 @@ impl Node {
         }
     }
 
-    /// Asks for a read that has brought nothing, as long as a fetch waits that could have what comes.
-    fn want_again(&mut self, key: SourceKey, offset: i64) {
+    /// Asks for a read that has brought nothing, as long as a fetch waits that could have what comes, or one has come lately.
+    fn want_again(&mut self, key: SourceKey, offset: i64, now: LockTime) {
         let Some(source) = self.sources.get(key) else {
             return;
         };
@@ -102,7 +163,8 @@ impl Node {
             let served = self.partitions.get(*id);
             served.is_some_and(|served| !served.waiting.is_empty() && served.can_acquire())
         };
-        if !source.ring.holds(offset) && source.served.iter().any(is_waiting) {
+        let is_used = source.is_used(now) || source.served.iter().any(is_waiting);
+        if is_used && !source.ring.holds(offset) {
             self.want(key, offset);
         }
     }

@@ -13,6 +13,9 @@ use super::requests::{ShareRequest, Work};
 use super::timers::Timer;
 use super::{Node, codes};
 
+/// Time that a fetch waits for the starts of logs beyond its own time, ms.
+const PATIENCE_MS: i64 = 1_000;
+
 impl Node {
     /// Tries a fetch for the first time, and has it wait where it finds nothing.
     pub(super) fn begin_fetch(
@@ -21,15 +24,23 @@ impl Node {
         max_wait_ms: i32,
         now: LockTime,
     ) {
-        if self.attempt(request, now) || max_wait_ms <= 0 {
+        let is_done = self.attempt(request, now);
+        let is_due = max_wait_ms <= 0;
+        if is_done || (is_due && !self.waits_for_log_start(request)) {
             self.end_fetch(request);
             return;
         }
         let (connection, number) = (request.connection, request.request);
-        let until = now.plus(max_wait_ms.into());
+        let wait_ms = if is_due {
+            PATIENCE_MS
+        } else {
+            max_wait_ms.into()
+        };
+        let until = now.plus(wait_ms);
         let Some(fetch) = &mut request.fetch else {
             return;
         };
+        fetch.is_due = is_due;
         fetch.timer = Some(self.timers.set(until, Timer::Request(connection)));
         for served in &fetch.partitions {
             if let Some(served) = self.partitions.get_mut(*served) {
@@ -73,14 +84,35 @@ impl Node {
         let Some(mut request) = self.take_waiting(connection) else {
             return;
         };
-        if let Some(fetch) = &mut request.fetch {
-            // It has gone off.
-            fetch.timer = None;
-            fetch.limits.min_bytes = 0;
+        let Some(fetch) = &mut request.fetch else {
+            return;
+        };
+        // It has gone off.
+        fetch.timer = None;
+        fetch.limits.min_bytes = 0;
+        let was_due = std::mem::replace(&mut fetch.is_due, true);
+        let is_done = self.attempt(&mut request, now);
+        if !is_done && !was_due && self.waits_for_log_start(&request) {
+            let until = now.plus(PATIENCE_MS);
+            let timer = self.timers.set(until, Timer::Request(connection));
+            if let Some(fetch) = &mut request.fetch {
+                fetch.timer = Some(timer);
+            }
+        } else {
+            self.end_fetch(&mut request);
         }
-        self.attempt(&mut request, now);
-        self.end_fetch(&mut request);
         self.put_request(request);
+    }
+
+    /// Returns `true` if a fetch could have records whose log start is asked for.
+    fn waits_for_log_start(&self, request: &ShareRequest) -> bool {
+        let fetch = request.fetch.as_ref().filter(|_| !self.is_closed);
+        let partitions = fetch.into_iter().flat_map(|fetch| &fetch.partitions);
+        let mut served = partitions.filter_map(|id| self.partitions.get(*id));
+        served.any(|served| {
+            let source = self.sources.get(served.source);
+            served.can_acquire() && source.is_some_and(|source| source.is_asked)
+        })
     }
 
     /// Ends the wait of a member's fetch, which acquires nothing: its session has gone on (R10, KAFKA-19950).
@@ -97,7 +129,9 @@ impl Node {
         let Some(mut request) = self.take_waiting(connection) else {
             return true;
         };
-        let done = self.attempt(&mut request, now);
+        let is_due = request.fetch.as_ref().is_some_and(|fetch| fetch.is_due);
+        let done =
+            self.attempt(&mut request, now) || (is_due && !self.waits_for_log_start(&request));
         if done {
             self.end_fetch(&mut request);
         }

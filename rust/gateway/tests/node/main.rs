@@ -14,6 +14,7 @@ mod comparison;
 mod damage;
 mod fetching;
 mod frames;
+mod lookups;
 mod model;
 mod pieces;
 mod refusals;

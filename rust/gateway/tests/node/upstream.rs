@@ -56,21 +56,19 @@ fn bytes_without_a_whole_batch_are_an_error_and_stay_wanted() {
 }
 
 #[test]
-fn a_read_that_brings_nothing_is_asked_for_again_while_a_fetch_waits() {
+fn a_read_that_brings_nothing_is_asked_for_again_while_somebody_cares() {
     let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
     let fetch = Fetch::of("m", 0).adding(&[id]).waiting(500);
     world.feed(A, &fetch.frame(1));
-    for is_waiting in [true, true, false] {
-        if !is_waiting {
-            world.pass(500);
-            world.frame(A).unwrap();
-        }
+    // The fetch waits, and then another may come soon.
+    for (after_ms, is_wanted) in [(0, true), (0, true), (500, true), (5_000, true), (1, false)] {
+        world.pass(after_ms);
         let empty = world
             .node
             .records_read(SOURCE, 1, read(Vec::new()), world.now);
         assert_eq!(empty.unwrap().unwrap().bytes, 0);
         let wanted = world.node.poll_need();
-        let expected = is_waiting.then_some(Need::Records {
+        let expected = is_wanted.then_some(Need::Records {
             source: SOURCE,
             life: 1,
             offset: 0,

@@ -40,7 +40,7 @@ pub struct World {
     pub value: usize,
     /// Rounds wait for [`Self::settle`].
     pub holds_rounds: bool,
-    /// States and start offsets wait until this is false.
+    /// States, start offsets, topics and log starts wait until this is false.
     pub holds_states: bool,
     /// States are refused with this code.
     pub refuses_states: Option<KafkaCode>,
@@ -51,6 +51,8 @@ pub struct World {
     /// Reads after the end of a log.
     tails: Vec<(SourceKey, u64, i64)>,
     pub rounds: usize,
+    /// Reads that have brought batches.
+    pub reads: usize,
 }
 
 impl World {
@@ -77,6 +79,7 @@ impl World {
             states: VecDeque::new(),
             tails: Vec::new(),
             rounds: 0,
+            reads: 0,
         }
     }
 
@@ -131,6 +134,11 @@ impl World {
     /// The next frame that a connection was sent.
     pub fn frame(&mut self, connection: ConnectionId) -> Option<Vec<u8>> {
         self.sent.get_mut(&connection)?.pop_front()
+    }
+
+    /// The next thing that is held back.
+    pub fn held(&mut self) -> Option<Need> {
+        self.states.pop_front()
     }
 
     /// Appends batches to a log.
@@ -276,6 +284,9 @@ impl World {
                 self.node.state_read(served, read, self.now);
             }
             Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
+            // There are no other topics.
+            Need::Topics { connection, .. } => self.node.looked_up(connection, self.now),
+            Need::LogStart { source } => self.node.log_start_told(source, None, self.now),
             Need::Records { .. } => {}
         }
     }
@@ -304,6 +315,7 @@ impl World {
             self.tails.push((key, life, offset));
             return;
         }
+        self.reads += 1;
         let first = offset / PER_BATCH;
         let count = (end / PER_BATCH - first).min(PER_READ);
         let bytes: Vec<u8> = (first..first + count)

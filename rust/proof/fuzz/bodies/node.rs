@@ -155,6 +155,8 @@ impl Driver {
                 self.node.state_read(served, Ok(state), self.now);
             }
             Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
+            Need::Topics { connection, .. } => self.node.looked_up(connection, self.now),
+            Need::LogStart { source } => self.node.log_start_told(source, Some(0), self.now),
             Need::Records {
                 source,
                 life,

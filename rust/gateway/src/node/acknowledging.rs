@@ -29,6 +29,7 @@ impl Node {
     ) {
         request.outcomes.reserve_exact(acknowledged.len());
         for (outcome, (id, batches)) in acknowledged.into_iter().enumerate() {
+            self.counts.acknowledge(&batches);
             let waiter = Waiter {
                 connection: request.connection,
                 request: request.request,

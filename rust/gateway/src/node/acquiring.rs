@@ -115,6 +115,11 @@ impl Node {
         // Those who are tried before this answer is sent leave room for it.
         self.answers.hold(bytes);
         fetch.reserved += bytes;
+        if !fetch.deliveries.is_empty() {
+            let partitions = fetch.deliveries.len();
+            self.counts
+                .acquired(&request.group, partitions, fetch.began, now);
+        }
         !fetch.deliveries.is_empty() || !fetch.failed.is_empty()
     }
 

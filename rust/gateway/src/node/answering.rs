@@ -8,6 +8,7 @@ use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_session::{ConnectionId, Outcome, TopicIdPartition};
 use share_state_core::time::LockTime;
 use share_state_wire::messages::data::{ShareFetchAnswer, ShareFetchPartition};
+use share_state_wire::messages::protocol::apis::{SHARE_ACKNOWLEDGE, SHARE_FETCH};
 use share_state_wire::messages::share::{
     AcknowledgedPartition, LeaderHint, NodeEndpoint, ShareAcknowledgeAnswer, TopicAcknowledged,
 };
@@ -41,6 +42,11 @@ impl Node {
         if request.is_final {
             self.end_session(&request.group, &request.member, now);
         }
+        for (id, code) in &request.outcomes {
+            if self.topics.has(id.topic_id) {
+                self.counts.acknowledged(id.topic_id, *code);
+            }
+        }
         let frame = match &request.fetch {
             None => self.acknowledged(request),
             Some(fetch) => {
@@ -54,11 +60,13 @@ impl Node {
 
     /// Refuses a ShareFetch request as a whole.
     pub(super) fn refuse_fetch(&mut self, connection: ConnectionId, head: Head, code: i16) {
+        self.counts.refused(SHARE_FETCH.key, code);
         self.send(connection, refused(head, code));
     }
 
     /// Refuses a ShareAcknowledge request as a whole.
     pub(super) fn refuse_acknowledge(&mut self, connection: ConnectionId, head: Head, code: i16) {
+        self.counts.refused(SHARE_ACKNOWLEDGE.key, code);
         let answer = ShareAcknowledgeAnswer {
             throttle_time_ms: 0,
             error_code: code,
@@ -155,7 +163,9 @@ impl Node {
             .collect();
         let Some(listed) = self.sessions.answer(context, &outcomes) else {
             // A later request of the same member has overtaken this one: nobody waits for the answer.
-            return refused(request.head, KafkaCode::InvalidShareSessionEpoch.code());
+            let code = KafkaCode::InvalidShareSessionEpoch.code();
+            self.counts.refused(SHARE_FETCH.key, code);
+            return refused(request.head, code);
         };
         let mut hints = Hints::new(&self.slots);
         let mut partitions = Vec::with_capacity(order.len());

@@ -46,6 +46,12 @@ pub(super) fn fetch(code: i16) -> i16 {
     }
 }
 
+/// Kafka's name of a code that a share partition has ended with and that no client is told.
+pub(super) fn name(code: i16) -> &'static str {
+    let code = KafkaCode::from_i16(code);
+    code.unwrap_or(KafkaCode::UnknownServerError).name()
+}
+
 /// The code of acknowledgements for a client. Any is survived, and goes to the application; but not every client tries again
 /// after KAFKA_STORAGE_ERROR.
 pub(super) fn acknowledge(code: i16) -> i16 {

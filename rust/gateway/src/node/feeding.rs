@@ -236,6 +236,7 @@ impl Node {
             && !found.is_closing
         {
             found.is_closing = true;
+            self.counts.malformed += u64::from(matches!(cause, Closing::Malformed { .. }));
             self.queued -= std::mem::take(&mut found.inlet).waiting();
             self.events.push_back(Event::Close { connection, cause });
         }

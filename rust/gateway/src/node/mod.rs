@@ -33,6 +33,7 @@ mod batches;
 mod check;
 mod codes;
 mod connection;
+mod counts;
 mod events;
 mod feeding;
 mod inlet;
@@ -58,6 +59,7 @@ mod waiting;
 mod writing;
 
 pub use access::{Access, Resource, Rule};
+pub use counts::{ByTopic, Counts, Figures, GroupCounts, Times};
 pub use events::{Closing, Event, Need, Round};
 pub use inlet::FrameError;
 pub use limits::Limits;
@@ -96,6 +98,7 @@ pub struct Node {
     rounds: Rounds,
     timers: Timers,
     answers: AnswerBytes,
+    counts: Counts,
     /// Bytes of requests that have arrived and are not begun.
     queued: usize,
     /// Fetches that wait until clients have taken what they were given, oldest first.
@@ -136,6 +139,7 @@ impl Node {
             rounds: Rounds::default(),
             timers: Timers::default(),
             answers: AnswerBytes::default(),
+            counts: Counts::default(),
             queued: 0,
             starved: BTreeMap::new(),
             events: VecDeque::new(),

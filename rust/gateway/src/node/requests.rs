@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use share_state_core::share_partition::AcquireMode;
 use share_state_core::share_session::{ConnectionId, ShareFetchContext, TopicIdPartition};
+use share_state_core::time::LockTime;
 
 use super::names::{RequestId, ServedId};
 use super::timers::TimerId;
@@ -58,6 +59,8 @@ pub(super) struct Fetch {
     pub context: ShareFetchContext,
     /// Limits of the request.
     pub limits: FetchLimits,
+    /// Time of its beginning.
+    pub began: LockTime,
     /// Share partitions in the order in which they get their share.
     pub partitions: Vec<ServedId>,
     /// Partitions that could give records when the fetch was last tried. Kafka lists no others.
@@ -73,6 +76,8 @@ pub(super) struct Fetch {
     pub is_over: bool,
     /// Mark of one whose time is over, and which waits only for the starts of logs.
     pub is_due: bool,
+    /// Mark of one that has waited for all of its own time.
+    pub has_expired: bool,
     /// Its time; set while it waits at its share partitions, and only then.
     pub timer: Option<TimerId>,
 }
@@ -123,10 +128,11 @@ impl ShareRequest {
 
 impl Fetch {
     /// A fetch that has not been tried.
-    pub const fn new(context: ShareFetchContext, limits: FetchLimits) -> Self {
+    pub const fn new(context: ShareFetchContext, limits: FetchLimits, began: LockTime) -> Self {
         Self {
             context,
             limits,
+            began,
             partitions: Vec::new(),
             fetched: Vec::new(),
             deliveries: Vec::new(),
@@ -135,6 +141,7 @@ impl Fetch {
             errors: Vec::new(),
             is_over: false,
             is_due: false,
+            has_expired: false,
             timer: None,
         }
     }

@@ -79,7 +79,7 @@ impl Node {
             return Ok(Vec::new());
         }
         let (number, is_final) = (self.next_request(), context.is_final());
-        let fetch = Fetch::new(context, self.fetch_limits(&asked, mode));
+        let fetch = Fetch::new(context, self.fetch_limits(&asked, mode), now);
         let by = (group, member);
         let mut request = ShareRequest::new(number, connection, head, by, is_final, Some(fetch));
         let is_renewal = asked.is_renew_ack;

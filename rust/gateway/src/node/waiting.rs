@@ -24,6 +24,9 @@ impl Node {
         max_wait_ms: i32,
         now: LockTime,
     ) {
+        if let Some(fetch) = &request.fetch {
+            self.counts.asked(&request.group, fetch.partitions.len());
+        }
         let is_done = self.attempt(request, now);
         let is_due = max_wait_ms <= 0;
         if is_done || (is_due && !self.waits_for_log_start(request)) {
@@ -91,6 +94,7 @@ impl Node {
         fetch.timer = None;
         fetch.limits.min_bytes = 0;
         let was_due = std::mem::replace(&mut fetch.is_due, true);
+        fetch.has_expired |= !was_due;
         let is_done = self.attempt(&mut request, now);
         if !is_done && !was_due && self.waits_for_log_start(&request) {
             let until = now.plus(PATIENCE_MS);
@@ -157,6 +161,7 @@ impl Node {
             return;
         };
         fetch.is_over = true;
+        self.counts.expired_fetches += u64::from(fetch.has_expired && fetch.deliveries.is_empty());
         let given = fetch.deliveries.iter().map(|(id, _)| *id);
         let tried: HashSet<_, QuickHash> = given
             .chain(fetch.failed.iter().map(|(id, _)| *id))
@@ -166,21 +171,31 @@ impl Node {
                 continue;
             };
             let place = served.id;
+            *self.counts.fetched.entry(place.topic_id).or_default() += 1;
             // A client drops the records of a partition that has an error, and they would be locked for nobody.
             if tried.contains(&place) {
                 continue;
             }
             let source = self.sources.get(served.source);
             let is_unavailable = source.is_some_and(|source| source.is_unavailable);
-            let code = match served.error() {
-                0 if is_unavailable => KafkaCode::UnknownServerError.code(),
-                code => codes::fetch(code),
+            let hidden = KafkaCode::UnknownServerError.code();
+            let (cause, code) = match served.error() {
+                0 if is_unavailable => ("upstream_unavailable", hidden),
+                code => (codes::name(code), codes::fetch(code)),
             };
+            if code == hidden {
+                *self.counts.hidden.entry(cause).or_default() += 1;
+            }
             if code != 0 {
                 fetch.errors.push((place, code));
             }
         }
         fetch.errors.append(&mut fetch.failed);
+        for (id, _) in &fetch.errors {
+            if self.topics.has(id.topic_id) {
+                *self.counts.fetch_failed.entry(id.topic_id).or_default() += 1;
+            }
+        }
         for id in std::mem::take(&mut fetch.partitions) {
             self.partitions.forget(id);
         }

@@ -121,6 +121,8 @@ fn a_fetch_waits_for_the_start_of_a_log_for_a_second_beyond_its_time() {
         assert_eq!(world.frame(A), None);
         world.pass(1);
         assert_eq!(world.answer(A, 78).unwrap().offsets(), []);
+        let expired = world.node.counts().expired_fetches;
+        assert_eq!(expired, u64::from(max_wait_ms > 0));
         // Upstream was silent: what is at hand is given out.
         world.node.log_start_told(SOURCE, None, world.now);
         let fetch = Fetch::of("m", 1);

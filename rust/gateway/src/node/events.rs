@@ -3,6 +3,7 @@
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::limits::AutoOffsetReset;
 use share_state_core::persister::WriteState;
+use share_state_core::share_partition::InitializeError;
 use share_state_core::share_session::ConnectionId;
 use share_state_wire::WireError;
 
@@ -18,6 +19,17 @@ pub enum Event {
         connection: ConnectionId,
         /// Frames, none of them cut.
         bytes: Vec<u8>,
+    },
+    /// The load of a share partition is over.
+    Loaded {
+        /// Number of the share partition, as [`Need::State`] had it.
+        served: ServedId,
+        /// Its key.
+        key: SharePartitionKey,
+        /// 0 if it serves from now on, otherwise the code for those that wait for it.
+        code: i16,
+        /// The fault, for the log, where it has one of its own.
+        cause: Option<InitializeError>,
     },
     /// A request that the node does not serve. The connection waits for [`Node::answered`](super::Node::answered).
     Request {

@@ -16,7 +16,7 @@ use share_state_core::time::LockTime;
 
 use super::Node;
 use super::codes::OFFSET_NOT_AVAILABLE;
-use super::events::Need;
+use super::events::{Event, Need};
 use super::names::ServedId;
 use super::names::SourceKey;
 use super::served::{Served, Stage};
@@ -112,7 +112,7 @@ impl Node {
                     strategy,
                 });
             }
-            Err(error) => self.fail_load(served, code_of(&error)),
+            Err(error) => self.fail_load(served, code_of(&error), Some(error)),
         }
         self.run(now);
     }
@@ -126,7 +126,7 @@ impl Node {
             return;
         }
         let Some(start_offset) = start_offset else {
-            self.fail_load(served, OFFSET_NOT_AVAILABLE);
+            self.fail_load(served, OFFSET_NOT_AVAILABLE, None);
             self.run(now);
             return;
         };
@@ -136,7 +136,7 @@ impl Node {
                 found.stage = Stage::Keeping;
                 self.mark_dirty(served);
             }
-            Err(error) => self.fail_load(served, code_of(&error)),
+            Err(error) => self.fail_load(served, code_of(&error), Some(error)),
         }
         self.run(now);
     }
@@ -149,15 +149,15 @@ impl Node {
         }
         match answer {
             KafkaCode::None => self.begin_service(served, now),
-            refused => self.fail_load(served, refused.code()),
+            refused => self.fail_load(served, refused.code(), None),
         }
     }
 
-    fn fail_load(&mut self, served: ServedId, code: i16) {
+    fn fail_load(&mut self, served: ServedId, code: i16, cause: Option<InitializeError>) {
         if let Some(found) = self.partitions.get_mut(served) {
             found.is_failed = true;
         }
-        self.drop_served(served, code);
+        self.end_service(served, code, cause);
     }
 
     fn begin_service(&mut self, served: ServedId, now: LockTime) {
@@ -171,6 +171,12 @@ impl Node {
             .map_or(0, |source| source.log_start_offset);
         found.engine.move_log_start_offset(log_start_offset);
         let (id, deferred) = (found.id, std::mem::take(&mut found.deferred));
+        self.events.push_back(Event::Loaded {
+            served,
+            key: found.engine.key().clone(),
+            code: KafkaCode::None.code(),
+            cause: None,
+        });
         // Records on their way to a dead-letter queue when the gateway ended are written once more.
         self.changed(served);
         for one in deferred {
@@ -180,12 +186,28 @@ impl Node {
 
     /// Ends the service of a share partition; those that wait for it are told why.
     pub(super) fn drop_served(&mut self, served: ServedId, code: i16) {
+        self.end_service(served, code, None);
+    }
+
+    fn end_service(&mut self, served: ServedId, code: i16, cause: Option<InitializeError>) {
+        let was_loading = self
+            .partitions
+            .get(served)
+            .is_some_and(|found| !found.is_ready());
         if !self.partitions.end(served, code) {
             return;
         }
         let Some(found) = self.partitions.get_mut(served) else {
             return;
         };
+        if was_loading {
+            self.events.push_back(Event::Loaded {
+                served,
+                key: found.engine.key().clone(),
+                code,
+                cause,
+            });
+        }
         let (source, timer) = (found.source, found.timer.take());
         let deferred = std::mem::take(&mut found.deferred);
         self.sources.leave(source, served);

@@ -66,6 +66,11 @@ impl Rounds {
             .map_or(0, |(_, writes)| writes.len())
     }
 
+    /// Returns `true` if there may be something for the next round.
+    pub const fn has_more(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
     /// Number of share partitions whose writes go with the next round.
     pub const fn to_come(&self) -> usize {
         self.dirty.len()

@@ -19,11 +19,14 @@ impl Node {
         self.access = access;
     }
 
-    /// Swaps the topics. The share partitions of one that is gone are dropped, and those that wait for them told so.
-    pub fn set_topics(&mut self, topics: Topics, now: LockTime) {
+    /// Swaps the topics. The share partitions of one that is not among them stay: the broker that was asked may have just started.
+    pub fn set_topics(&mut self, topics: Topics) {
         self.topics = topics;
-        let gone = |topic_id: TopicId| !self.topics.has(topic_id);
-        for served in self.partitions.listed(|key| gone(key.topic_id)) {
+    }
+
+    /// Drops the share partitions of a topic that was deleted, and tells those that wait for them so.
+    pub fn topic_deleted(&mut self, topic_id: TopicId, now: LockTime) {
+        for served in self.partitions.listed(|key| key.topic_id == topic_id) {
             self.drop_served(served, KafkaCode::UnknownTopicId.code());
         }
         self.run(now);

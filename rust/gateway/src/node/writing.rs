@@ -18,6 +18,12 @@ use super::rounds::NoSuchRound;
 use super::served::Stage;
 
 impl Node {
+    /// Returns `true` if there may be writes for a round that is not begun.
+    #[must_use]
+    pub const fn has_writes(&self) -> bool {
+        self.rounds.has_more()
+    }
+
     /// The next round of writes, if there is anything to write and no round is under way.
     pub fn poll_round(&mut self) -> Option<Round> {
         let (mut under_way, mut writes) = (Vec::new(), Vec::new());

@@ -45,7 +45,7 @@ fn a_request_waits_for_a_topic_that_is_made_known_meanwhile() {
         (place(number, 0).topic_id, topic)
     };
     let topics = [1, 7].into_iter().map(topic).collect();
-    world.node.set_topics(topics, world.now);
+    world.node.set_topics(topics);
     world.holds_states = false;
     world.node.looked_up(A, world.now);
     world.drive();

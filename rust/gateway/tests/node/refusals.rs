@@ -198,7 +198,10 @@ fn a_topic_that_goes_ends_the_wait_for_it() {
     let (mut world, id) = (world(), place(1, 0));
     world.fetch(A, &Fetch::of("m", 0).adding(&[id]));
     world.feed(A, &Fetch::of("m", 1).waiting(500).frame(1));
-    world.node.set_topics(Topics::default(), LockTime(0));
+    world.node.set_topics(Topics::default());
+    world.drive();
+    assert_eq!(world.frame(A), None);
+    world.node.topic_deleted(id.topic_id, LockTime(0));
     world.drive();
     assert_eq!(world.answer(A, 78).unwrap().row().error, 100);
     assert_eq!(world.node.sizes(), (0, 0, 0));

@@ -16,14 +16,31 @@ fn a_state_is_read_after_the_writes_of_the_share_partition_that_was_dropped() {
     assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
     world.holds_rounds = true;
     world.feed(A, &Acknowledge::of("a", 1, &[(id, 0, 1, 1)]).frame(1));
-    world.node.set_topics(Topics::default(), world.now);
-    world.node.set_topics(topics(), world.now);
+    world.node.topic_deleted(id.topic_id, world.now);
     world.feed(B, &Fetch::of("b", 0).adding(&[id]).waiting(500).frame(2));
     assert_eq!(world.frame(B), None);
     assert!(world.settle(None));
     assert_eq!(world.answer(A, 79).unwrap().row().acknowledged, 0);
     let given = world.answer(B, 78).unwrap();
     assert_eq!(given.row().acquired, [(2, 3, 1)]);
+}
+
+#[test]
+fn a_topic_that_is_not_known_for_a_moment_keeps_its_locks() {
+    let (mut world, id) = (World::with(Limits::default(), &[A, B]), place(1, 0));
+    world.produce(id, 1);
+    let given = world.fetch(A, &Fetch::of("a", 0).adding(&[id]).waiting(9));
+    assert_eq!(given.row().acquired, [(0, 1, 1)]);
+    world.node.set_topics(Topics::default());
+    assert_eq!(world.fetch(A, &Fetch::of("a", 1)).row().error, 100);
+    world.node.set_topics(topics());
+    assert_eq!(
+        world.fetch(B, &Fetch::of("b", 0).adding(&[id])).offsets(),
+        []
+    );
+    let settled = world.acknowledge(A, &Acknowledge::of("a", 2, &[(id, 0, 1, 1)]));
+    assert_eq!(settled.row().acknowledged, 0);
+    assert_eq!(world.loads, [0]);
 }
 
 #[test]
@@ -45,4 +62,5 @@ fn a_load_that_fails_without_a_code_for_the_client_is_not_repeated_at_once() {
     world.refuses_states = None;
     let given = world.fetch(A, &Fetch::of("m", 3).waiting(500));
     assert_eq!(given.row().acquired, [(0, 1, 1)]);
+    assert_eq!(world.loads, [6, 6, 3, 0]);
 }

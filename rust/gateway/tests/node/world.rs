@@ -51,6 +51,8 @@ pub struct World {
     /// Reads after the end of a log.
     tails: Vec<(SourceKey, u64, i64)>,
     pub rounds: usize,
+    /// Codes with which loads have ended.
+    pub loads: Vec<i16>,
     /// Reads that have brought batches.
     pub reads: usize,
 }
@@ -58,7 +60,7 @@ pub struct World {
 impl World {
     pub fn new(limits: Limits) -> Self {
         let mut node = Node::new(limits, Slots::one(LEADER_EPOCH), config()).unwrap();
-        node.set_topics(topics(), LockTime(0));
+        node.set_topics(topics());
         Self {
             node,
             limits,
@@ -79,6 +81,7 @@ impl World {
             states: VecDeque::new(),
             tails: Vec::new(),
             rounds: 0,
+            loads: Vec::new(),
             reads: 0,
         }
     }
@@ -169,7 +172,7 @@ impl World {
         }
         self.leader_epoch += 1;
         self.node = Node::new(self.limits, Slots::one(self.leader_epoch), config()).unwrap();
-        self.node.set_topics(topics(), self.now);
+        self.node.set_topics(topics());
         self.sent.clear();
         self.states.clear();
         self.tails.clear();
@@ -249,6 +252,7 @@ impl World {
                     self.node.sent(connection, size, self.now);
                 }
             }
+            Event::Loaded { code, .. } => self.loads.push(code),
             Event::Request { connection, frame } => self.opaque.push_back((connection, frame)),
             Event::Close { connection, cause } => self.closings.push((connection, cause)),
         }

@@ -58,7 +58,7 @@ impl Driver {
             is_internal: false,
         };
         let topics: Topics = [(TopicId([1; 16]), topic)].into_iter().collect();
-        node.set_topics(topics, LockTime(0));
+        node.set_topics(topics);
         let mut driver = Self {
             node,
             now: LockTime(0),
@@ -144,6 +144,7 @@ impl Driver {
                 assert!(frame.len() <= Limits::default().other_frame);
                 self.node.answered(connection, Some(Vec::new()), self.now);
             }
+            Event::Loaded { code, .. } => assert_eq!(code, 0),
             Event::Close { connection, .. } => self.reopen(connection % CONNECTIONS),
         }
     }

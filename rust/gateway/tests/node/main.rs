@@ -15,6 +15,7 @@ mod counts;
 mod damage;
 mod fetching;
 mod frames;
+mod loads;
 mod lookups;
 mod model;
 mod pieces;

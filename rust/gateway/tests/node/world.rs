@@ -46,7 +46,8 @@ pub struct World {
     pub refuses_states: Option<KafkaCode>,
     /// Bytes that were sent are not taken.
     pub holds_bytes: bool,
-    round: Option<Round>,
+    /// The round that is under way.
+    pub round: Option<Round>,
     states: VecDeque<Need>,
     /// Reads after the end of a log.
     tails: Vec<(SourceKey, u64, i64)>,
@@ -191,13 +192,18 @@ impl World {
 
     /// Settles the round that is held, with this answer to each of its writes; false if there is none.
     pub fn settle(&mut self, refusal: Option<KafkaCode>) -> bool {
+        self.settle_by(|_| refusal)
+    }
+
+    /// Settles the round that is held, with an answer by share partition.
+    pub fn settle_by(&mut self, refusal: impl Fn(&SharePartitionKey) -> Option<KafkaCode>) -> bool {
         let Some(round) = self.round.take() else {
             return false;
         };
         let answers: Vec<_> = round
             .writes
             .iter()
-            .map(|(key, state)| refusal.unwrap_or_else(|| self.write(key, state)))
+            .map(|(key, state)| refusal(key).unwrap_or_else(|| self.write(key, state)))
             .collect();
         self.node.settle(round.number, &answers, self.now).unwrap();
         self.drive();

@@ -2,7 +2,8 @@
 //!
 //! A state is read in the leader epoch of its slot, which fences every earlier one. A share partition that the store fences, or
 //! whose topic is gone, is dropped, and the next request loads it again. It is loaded once the writes under way are settled: a
-//! state that is read before them would have records given again whose end is confirmed later. Kafka reads it at once.
+//! state that is read before them would have records given again whose end is confirmed later. Kafka reads it at once. While the
+//! states of a partition are changed elsewhere none of them is read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -48,7 +49,6 @@ impl Node {
         let leader_epoch = self.slots.of(id).leader_epoch;
         let mut engine = SharePartition::new(key, leader_epoch, config).ok()?;
         engine.begin_initialize().ok()?;
-        let follows = self.partitions.is_writing(group, id);
         let served = self.partitions.add(Served {
             id,
             engine,
@@ -65,7 +65,7 @@ impl Node {
             used_at: now,
         });
         self.sources.join(source, served);
-        if !follows {
+        if self.partitions.may_load(served) {
             self.begin_load(served);
         }
         Some(served)

@@ -54,6 +54,7 @@ mod slots;
 mod sources;
 mod timers;
 mod topics;
+mod truncation;
 mod upstream;
 mod waiting;
 mod writing;

@@ -36,11 +36,13 @@ struct Member {
 ///
 /// Invariants: each one listed by its group serves or is about to, and stands under its own partition; one that is over is
 /// not listed there, and is forgotten once nobody waits for it. One of a key at most has writes that are not settled: while that
-/// one is over, the listed one does not read its state.
+/// one is over, the listed one does not read its state. None reads it while its partition is held.
 #[derive(Debug, Default)]
 pub(super) struct Partitions {
     served: HashMap<ServedId, Served, QuickHash>,
     groups: HashMap<Arc<str>, Group, QuickHash>,
+    /// Numbers of holds on partitions: their states are being changed, and none is loaded.
+    holds: HashMap<TopicIdPartition, usize, QuickHash>,
     default: Arc<ShareGroupConfig>,
     made: u64,
 }
@@ -74,6 +76,38 @@ impl Partitions {
             served.is_some_and(|served| is_wanted(served.engine.key()))
         };
         listed.filter(is_listed).copied().collect()
+    }
+
+    /// The share partitions of a partition that serve or are about to.
+    pub fn listed_at(&self, id: TopicIdPartition) -> Vec<ServedId> {
+        let groups = self.groups.values();
+        groups
+            .filter_map(|group| group.by_id.get(&id))
+            .copied()
+            .collect()
+    }
+
+    /// Has no share partition of a partition loaded, until every hold on it is let go.
+    pub fn hold(&mut self, id: TopicIdPartition) {
+        *self.holds.entry(id).or_default() += 1;
+    }
+
+    /// Lets a hold on a partition go. Returns `true` if it was the last.
+    pub fn let_go(&mut self, id: TopicIdPartition) -> bool {
+        let Some(holds) = self.holds.get_mut(&id) else {
+            return false;
+        };
+        *holds -= 1;
+        *holds == 0 && self.holds.remove(&id).is_some()
+    }
+
+    /// Returns `true` if a share partition waits to be loaded and has nothing to wait for any more.
+    pub fn may_load(&self, id: ServedId) -> bool {
+        self.served.get(&id).is_some_and(|served| {
+            let is_held = self.holds.contains_key(&served.id);
+            let is_writing = self.is_writing(&served.engine.key().group, served.id);
+            served.stage == Stage::Following && !is_held && !is_writing
+        })
     }
 
     /// The group, made on demand.
@@ -148,12 +182,12 @@ impl Partitions {
     }
 
     /// Returns `true` if a share partition of this key is over and has writes that are not settled.
-    pub fn is_writing(&self, group: &str, id: TopicIdPartition) -> bool {
+    fn is_writing(&self, group: &str, id: TopicIdPartition) -> bool {
         let group = self.groups.get(group);
         group.is_some_and(|group| group.writing.contains_key(&id))
     }
 
-    /// Takes note that a share partition which is over may have no more writes. Returns the one that has waited for that.
+    /// Takes note that a share partition which is over may have no more writes. Returns the one that has followed it.
     pub fn written(&mut self, id: ServedId) -> Option<ServedId> {
         let served = self.served.get(&id).filter(|served| !served.has_writes())?;
         let group = self.groups.get_mut(&served.engine.key().group)?;
@@ -282,7 +316,14 @@ impl Partitions {
             let is_over = served.is_over();
             let is_writing = self.is_writing(&served.engine.key().group, served.id);
             assert!(is_writing || !is_over || !served.has_writes());
-            assert!(is_over || is_writing == (served.stage == Stage::Following));
+            let is_held = self.holds.contains_key(&served.id);
+            match served.stage {
+                Stage::Over(_) => {}
+                Stage::Following => assert!(is_writing || is_held),
+                // One that knows nothing of what is changed serves on.
+                Stage::Ready => assert!(!is_writing),
+                _ => assert!(!is_writing && !is_held),
+            }
             assert!(served.engine.check().is_ok());
         }
     }

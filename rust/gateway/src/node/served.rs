@@ -22,7 +22,8 @@ pub(super) struct Deferred {
 /// Progress of a share partition to its service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Wait for the writes of the one before it, which was dropped while they were under way. The state is read after them.
+    /// Wait for the writes of the one before it, which was dropped while they were under way, or for the end of holds on its
+    /// partition. The state is read after them.
     Following,
     /// Read of the state.
     Reading,

@@ -72,7 +72,9 @@ impl Node {
                 None => self.start_kept(served, *answer, now),
                 Some(token) => self.settle_one(served, token, *answer, now),
             }
-            if let Some(next) = self.partitions.written(served) {
+            if let Some(next) = self.partitions.written(served)
+                && self.partitions.may_load(next)
+            {
                 self.begin_load(next);
             }
             self.partitions.forget(served);

@@ -57,6 +57,8 @@ pub enum Closing {
     Malformed {
         /// Key of the RPC.
         api_key: i16,
+        /// The version.
+        version: i16,
         /// Fault.
         error: WireError,
     },
@@ -71,6 +73,8 @@ pub enum Closing {
     Queued {
         /// Bytes of its requests.
         bytes: usize,
+        /// Bytes that those of all clients may have.
+        limit: usize,
     },
     /// The control plane has ended it.
     Asked,

@@ -163,9 +163,7 @@ impl Node {
         is_looked_up: bool,
         now: LockTime,
     ) -> Result<(), Closing> {
-        let api_key = frame
-            .first_chunk()
-            .map_or(-1, |key| i16::from_be_bytes(*key));
+        let (api_key, version) = head_of(frame);
         let served = [&SHARE_FETCH, &SHARE_ACKNOWLEDGE];
         let served = served.into_iter().find(|api| api.key == api_key);
         let Some(api) = served.filter(|_| !is_stranger) else {
@@ -176,9 +174,12 @@ impl Node {
             });
             return Ok(());
         };
-        let malformed = |error| Closing::Malformed { api_key, error };
+        let malformed = |error| Closing::Malformed {
+            api_key,
+            version,
+            error,
+        };
         let (header, body) = RequestHeader::decode(frame).map_err(malformed)?;
-        let version = header.version;
         if !api.versions.contains(&version) {
             return Err(Closing::Version { api_key, version });
         }
@@ -255,7 +256,8 @@ impl Node {
         let Some((bytes, connection)) = largest.filter(|(bytes, _)| *bytes > 0) else {
             return false;
         };
-        self.close(connection, Closing::Queued { bytes });
+        let limit = self.limits.queued;
+        self.close(connection, Closing::Queued { bytes, limit });
         true
     }
 
@@ -299,4 +301,10 @@ impl Node {
             }
         }
     }
+}
+
+/// The API key and the version with which a frame begins; no frame is shorter.
+fn head_of(frame: &[u8]) -> (i16, i16) {
+    let [a, b, c, d] = frame.first_chunk().copied().unwrap_or([0xff; 4]);
+    (i16::from_be_bytes([a, b]), i16::from_be_bytes([c, d]))
 }

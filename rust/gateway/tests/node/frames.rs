@@ -104,7 +104,11 @@ fn versions_that_are_not_served_and_malformed_requests_end_the_connection() {
         };
         match cause {
             Closing::Version { version: told, .. } => assert_eq!(*told, version),
-            Closing::Malformed { api_key, .. } => assert_eq!((*api_key, version > 0), (78, true)),
+            Closing::Malformed {
+                api_key,
+                version: told,
+                ..
+            } => assert_eq!((*api_key, *told, version > 0), (78, version, true)),
             other => panic!("{other:?}"),
         }
     }
@@ -148,7 +152,16 @@ fn of_too_many_bytes_that_wait_those_go_of_the_client_with_most() {
     world.feed(3, &other);
     assert_eq!(world.closings, []);
     world.feed(2, &other[200..201]);
-    assert_eq!(world.closings, [(3, Closing::Queued { bytes: 400 })]);
+    assert_eq!(
+        world.closings,
+        [(
+            3,
+            Closing::Queued {
+                bytes: 400,
+                limit: 1_000
+            }
+        )]
+    );
     // Those that are left are served.
     world.node.answered(1, Some(Vec::new()), world.now);
     world.drive();

@@ -7,7 +7,7 @@ here from there.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Any, ClassVar, Literal, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ __all__ = [
     "HistoryChecker",
     "HistoryScan",
     "NoOpStatePersister",
+    "Node",
     "PendingWrites",
     "Prefix",
     "ReadStateResult",
@@ -76,6 +77,7 @@ __all__ = [
     "StateStore",
     "StateSummary",
     "StateTopicFollower",
+    "WriteRound",
     "WriteState",
     "__version__",
     "alter_group_config",
@@ -1484,6 +1486,192 @@ class ShareSessions:
     def sessions(self) -> list[dict[str, Any]]:
         """Every session as a dict of `group`, `member`, `epoch` (of its next request), `connection` and `partitions`: `(topic id,
         partition, whether the next answer must list it)` in the session's order.
+        """
+
+_NodeEvent: TypeAlias = (
+    tuple[Literal["send"], int, bytes]
+    | tuple[Literal["close"], int, ShareStateError | None]
+    | tuple[Literal["request"], int, bytes]
+)
+_NodeNeed: TypeAlias = (
+    tuple[Literal["state"], int, SharePartitionKey, int]
+    | tuple[Literal["start"], int, str, int, int, str]
+    | tuple[Literal["records"], str, int, int, int, int]
+)
+
+@final
+class Node:
+    """The data plane of a gateway as one machine without I/O: bytes of ShareFetch (78) and ShareAcknowledge (79) in, bytes of answers
+    out.
+
+    It has no clock, no socket, no disk and no thread. Whoever drives it calls one method for each thing that happens, and then
+    `poll` and `poll_round`. An argument that cannot be used changes nothing. Topic ids come in either form and go out as Kafka's
+    base64. Times are on one monotonic clock. An `isolation` is 0 for read_uncommitted, 1 for read_committed.
+
+    Args:
+        leader_epoch: epoch in which it reads and writes states.
+        config: the configuration of groups that have none.
+        frame: bytes that a request may have.
+        elements: elements of all arrays of a request altogether.
+        answers: bytes of all answers that clients have not taken; fetches wait then.
+        sessions: number of share sessions (`group.share.max.share.sessions`).
+        fetch_max_bytes: bytes of records in one answer (`fetch.max.bytes`).
+    """
+    def __new__(
+        cls,
+        *,
+        leader_epoch: int,
+        config: GroupConfig,
+        frame: int,
+        elements: int,
+        answers: int,
+        sessions: int,
+        fetch_max_bytes: int,
+    ) -> Self: ...
+    def opened(self, connection: int, principal: str | None) -> None:
+        """Take a connection. Its number is not used twice: share sessions live on it.
+
+        Args:
+            connection: its number.
+            principal: that of its client, such as `User:alice`; `None` while it has yet to log in.
+        """
+    def let_in(self, connection: int, principal: str) -> None:
+        """Let the client of a connection in, which has logged in."""
+    def closed(self, connection: int, *, now_ms: LockMs) -> None:
+        """Take the end of a connection: its request is answered to nobody, and the sessions that it opened end."""
+    def feed(self, connection: int, data: bytes, *, now_ms: LockMs) -> None:
+        """Take bytes of a client, cut anywhere."""
+    def sent(self, connection: int, count: int, *, now_ms: LockMs) -> None:
+        """Take note that the operating system has taken bytes of the answers of a connection."""
+    def tick(self, *, now_ms: LockMs) -> None:
+        """Do everything that is due."""
+    def poll(self) -> tuple[list[_NodeEvent], list[_NodeNeed], int | None]:
+        """Take the outputs that wait, oldest first.
+
+        Returns:
+            The events, the needs, and the time in ms at which `tick` has something to do, or `None`.
+
+            An event is `("send", connection, bytes)` with whole frames, for which `sent` is to be called; `("close", connection,
+            error)`, after which `closed` is to be called, with the exception for the log, or `None` where an answer could not be
+            written; or `("request", connection, frame)`, a request that is not served here.
+
+            A need is `("state", served, key, leader_epoch)`, for `state_read`; `("start", served, topic_id, partition, isolation,
+            strategy)`, for `start_found`, with a value of `share.auto.offset.reset`; or `("records", topic_id, partition, isolation,
+            life, offset)`, for `records_read`.
+        """
+    def poll_round(self) -> WriteRound | None:
+        """Take the next round of writes; `None` while one is under way, or where nothing is to be written."""
+    def settle(self, number: int, codes: Iterable[int], *, now_ms: LockMs) -> None:
+        """Take the answers to a round.
+
+        Args:
+            number: that of the round.
+            codes: Kafka's code for each write, in their order: 0 once it is as durable as is promised.
+            now_ms: now.
+
+        Raises:
+            InvalidRequestError: no such round is under way, or it has another number of writes; `field` is `number`.
+        """
+    def state_read(self, served: int, result: ReadStateResult | int, *, now_ms: LockMs) -> None:
+        """Take the state of a share partition. One that is not waited for any more changes nothing.
+
+        Args:
+            served: the number in the need.
+            result: the state, or Kafka's code for the refusal to read it.
+            now_ms: now.
+        """
+    def start_found(self, served: int, offset: int | None, *, now_ms: LockMs) -> None:
+        """Take the start offset of a share partition; `None` where none could be found. One that is not waited for any more changes
+        nothing.
+        """
+    def records_read(
+        self,
+        topic_id: TopicIdLike,
+        partition: int,
+        isolation: int,
+        life: int,
+        asked_offset: int,
+        data: bytes,
+        start: int,
+        end: int,
+        aborted: Iterable[tuple[int, int]] | None,
+        *,
+        now_ms: LockMs,
+    ) -> tuple[int, int] | None:
+        """Take the record batches of a Fetch answer, and let those try again that wait for some.
+
+        Args:
+            topic_id, partition, isolation, life: as in the need.
+            asked_offset: the offset in the need.
+            data: the frame of the answer, which is held and not copied.
+            start: where the records begin in it.
+            end: where they end.
+            aborted: with read_committed, `(producer_id, first_offset)` of the aborted transactions that the answer names.
+            now_ms: now.
+
+        Returns:
+            The offset after the last whole batch, and the bytes of the batches that are new; `None` for a read of another life,
+            which changes nothing.
+
+        Raises:
+            WireDecodeError: a batch is malformed, not of format 2, or does not follow the one before it, or none is whole; `position`
+                counts from the start of `data`. Nothing has changed, and the read is still needed.
+            InvalidRequestError: `asked_offset` is negative.
+            ValueError: `start` and `end` are no part of `data`.
+        """
+    def log_start_moved(self, topic_id: TopicIdLike, partition: int, isolation: int, offset: int, *, now_ms: LockMs) -> None:
+        """Take note of the start of a log."""
+    def upstream_lost(self, topic_id: TopicIdLike, partition: int, isolation: int) -> None:
+        """Take note that upstream has given no batches for so long that fetches are told so, until a read comes."""
+    def history_changed(self, topic_id: TopicIdLike, partition: int, isolation: int, *, now_ms: LockMs) -> None:
+        """Forget the batches of a partition: the log upstream is not the log that it was."""
+    def ring(self, topic_id: TopicIdLike, partition: int, isolation: int) -> tuple[int | None, int, int, int] | None:
+        """Tell of the batches of a partition.
+
+        Returns:
+            The offset after the tail, or `None` where there are no batches; epoch of the leader that appended the last batch of the
+            tail, or -1; bytes of the batches; and bytes of the frames that they keep. `None` where no share partition reads it.
+        """
+    def set_topics(self, topics: Iterable[tuple[TopicIdLike, str, int, bool]], *, now_ms: LockMs) -> None:
+        """Swap the topics. The share partitions of one that is gone are dropped, and those that wait for them told so.
+
+        Args:
+            topics: `(topic_id, name, partitions, is_internal)` of each. Topics of Kafka's own are not given out.
+            now_ms: now.
+        """
+    def set_access(self, rules: Iterable[tuple[str, str, str, bool, bool]] | None, super_users: Iterable[str]) -> None:
+        """Swap the rules of access to read groups and topics.
+
+        Args:
+            rules: `(principal, resource, name, prefixed, allow)` of each rule on READ or on ALL, with `"TOPIC"` or `"GROUP"` as the
+                resource; `None` where everybody who is let in may do everything.
+            super_users: principals that may do everything.
+        """
+    def configure(self, group: str, config: GroupConfig, *, now_ms: LockMs) -> None:
+        """Change the configuration of a group. It counts from the next use on."""
+    def state_changed(self, group: str | None, topic_id: TopicIdLike, *, now_ms: LockMs) -> None:
+        """Drop the share partitions of a group on a topic, or of all groups on it: their states were changed elsewhere."""
+    def store_closed(self) -> None:
+        """Acquire nothing more: the store takes no writes until it is opened again, and records given out could never be settled."""
+    def sweep(self, silent_since_ms: LockMs, *, now_ms: LockMs) -> None:
+        """Forget share partitions that no request has named since a time, and that hold nothing."""
+
+@final
+class WriteRound:
+    """Writes that are made durable together, from `Node.poll_round`. Its length is the number of writes."""
+    @property
+    def number(self) -> int:
+        """Number of the round, for `Node.settle`."""
+    def __len__(self) -> int: ...
+    def write(self, store: StateStore) -> tuple[list[int], list[ShareStateError]]:
+        """Write all of them, with one wait for the disk. The node goes on meanwhile: call it in a thread.
+
+        Args:
+            store: takes the writes.
+
+        Returns:
+            Kafka's code for each, for `Node.settle`, and the exceptions that `StateStore.write_state` would raise. Where the store
+            cannot be used there is one for all of them.
         """
 
 @final

@@ -46,6 +46,22 @@ pub fn state_batches_out<'py>(
 }
 
 pub fn key_out<'py>(py: Python<'py>, key: &SharePartitionKey) -> PyResult<Bound<'py, PyAny>> {
+    key_with(py, key, key.topic_id.to_string())
+}
+
+/// As [`key_out`], with the topic id in Kafka's base64, as a gateway has it everywhere.
+pub fn gateway_key_out<'py>(
+    py: Python<'py>,
+    key: &SharePartitionKey,
+) -> PyResult<Bound<'py, PyAny>> {
+    key_with(py, key, key.topic_id.to_base64())
+}
+
+fn key_with<'py>(
+    py: Python<'py>,
+    key: &SharePartitionKey,
+    topic_id: String,
+) -> PyResult<Bound<'py, PyAny>> {
     KEY.import(py, "share_state.types", "SharePartitionKey")?
-        .call1((&*key.group, key.topic_id.to_string(), key.partition))
+        .call1((&*key.group, topic_id, key.partition))
 }

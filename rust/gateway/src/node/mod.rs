@@ -85,6 +85,8 @@ use rounds::Rounds;
 use sources::Sources;
 use timers::Timers;
 
+use crate::BatchRing;
+
 /// The data plane of a gateway; see the module.
 #[derive(Debug)]
 pub struct Node {
@@ -166,6 +168,12 @@ impl Node {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<LockTime> {
         self.timers.next()
+    }
+
+    /// The batches of a ring; `None` where no share partition reads it.
+    #[must_use]
+    pub fn ring(&self, key: SourceKey) -> Option<&BatchRing> {
+        self.sources.get(key).map(|source| &source.ring)
     }
 
     /// Carries on until nothing is left that can be done without an answer from outside.

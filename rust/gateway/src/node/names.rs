@@ -6,7 +6,7 @@ use share_state_core::share_session::{ConnectionId, TopicIdPartition};
 /// Number of a share partition in memory. None is used twice, so the answer to a read of one that was dropped meanwhile reaches
 /// nobody else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ServedId(pub(super) u64);
+pub struct ServedId(pub u64);
 
 /// Names a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -90,7 +90,7 @@ impl BatchRing {
             },
         };
         let appended = self.inner.attached(py, |ring| ring.append(read))?;
-        let appended = appended.map_err(|error| refused(py, &error))?;
+        let appended = appended.map_err(|error| refused(py, &error, start.0))?;
         Ok((appended.next_offset, appended.bytes))
     }
 
@@ -242,16 +242,18 @@ impl BatchRing {
     }
 }
 
-fn refused(py: Python<'_>, error: &AppendError) -> PyErr {
+/// A read that was refused, whose records begin at `start` of its data.
+pub fn refused(py: Python<'_>, error: &AppendError, start: usize) -> PyErr {
     match error {
         AppendError::Batches(error) => errors::wire(py, error),
         AppendError::AskedOffset { asked_offset } => Raise::new(py, "InvalidRequestError", error)
             .fact("field", "asked_offset")
             .fact("value", *asked_offset)
             .done(),
-        // The second is an error of the node's, which Python has rules of its own for.
-        AppendError::Part { .. } | AppendError::NoWholeBatch { .. } => {
-            PyValueError::new_err(error.to_string())
-        }
+        AppendError::NoWholeBatch { .. } => Raise::new(py, "WireDecodeError", error)
+            .fact("position", start)
+            .fact("kind", "batches")
+            .done(),
+        AppendError::Part { .. } => PyValueError::new_err(error.to_string()),
     }
 }

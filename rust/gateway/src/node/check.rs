@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::Node;
 use super::requests::Work;
+use super::served::Served;
 
 impl Node {
     /// Panics when an invariant is broken. For tests, between two calls.
@@ -70,6 +71,10 @@ impl Node {
         assert_eq!(in_round.sum::<usize>(), self.rounds.under_way());
         let dirty = self.partitions.all().filter(|served| served.is_dirty);
         assert_eq!(dirty.count(), self.rounds.to_come());
+        for served in self.rounds.keeps() {
+            let served = self.partitions.get(served);
+            assert!(served.is_some_and(Served::is_ready));
+        }
         for served in self.partitions.all() {
             assert!(!served.is_woken);
             if served.is_ready()

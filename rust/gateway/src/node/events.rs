@@ -8,9 +8,9 @@ use share_state_core::share_session::ConnectionId;
 use share_state_wire::WireError;
 
 use super::inlet::FrameError;
-use super::names::{ServedId, SourceKey};
+use super::names::{KeepTicket, ServedId, SourceKey};
 
-/// Output about a connection.
+/// Output about a connection, or about a start offset that was to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// Bytes for the client. The driver tells with [`Node::sent`](super::Node::sent) when the operating system has taken them.
@@ -45,6 +45,13 @@ pub enum Event {
         connection: ConnectionId,
         /// The cause, for the log.
         cause: Closing,
+    },
+    /// The outcome of [`Node::keep_start`](super::Node::keep_start).
+    StartKept {
+        /// Number of the request.
+        ticket: KeepTicket,
+        /// State that is kept; `None` where it is not, or a change of the share partition was written instead.
+        kept: Option<WriteState>,
     },
 }
 

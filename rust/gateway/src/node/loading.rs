@@ -222,6 +222,9 @@ impl Node {
             };
             self.tell(one.waiter, code);
         }
+        for ticket in self.rounds.give_up(served) {
+            self.tell_kept(ticket, None);
+        }
         self.wake_later(served);
         self.partitions.forget(served);
     }

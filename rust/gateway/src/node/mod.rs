@@ -50,6 +50,7 @@ mod sessions;
 mod settings;
 mod share_acknowledge;
 mod share_fetch;
+mod shown;
 mod slots;
 mod sources;
 mod timers;
@@ -64,8 +65,9 @@ pub use counts::{ByTopic, Counts, Figures, GroupCounts, Times};
 pub use events::{Closing, Event, Need, Round};
 pub use inlet::FrameError;
 pub use limits::Limits;
-pub use names::{ServedId, SourceKey};
+pub use names::{KeepTicket, ServedId, SourceKey};
 pub use rounds::NoSuchRound;
+pub use shown::Shown;
 pub use slots::{Home, Leader, Slot, Slots};
 pub use topics::{Topic, Topics};
 
@@ -154,7 +156,7 @@ impl Node {
         })
     }
 
-    /// The next output about a connection, oldest first.
+    /// The next output about a connection or a start offset, oldest first.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

@@ -21,6 +21,10 @@ pub struct SourceKey {
 /// waits longer.
 pub(super) type RequestId = u64;
 
+/// Number of a request to keep a start offset, by which its outcome is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeepTicket(pub u64);
+
 /// An outcome that a request waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiter {

@@ -2,21 +2,32 @@
 //!
 //! Invariant: one round is under way at most.
 
-use share_state_core::persister::WriteToken;
+use share_state_core::persister::{WriteState, WriteToken};
 
-use super::names::ServedId;
+use super::names::{KeepTicket, ServedId};
 
 /// Writes to come, and those under way.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     /// Share partitions that may have writes, each once.
     dirty: Vec<ServedId>,
-    under_way: Option<(u64, Vec<Written>)>,
+    /// Share partitions whose start offsets are to be kept.
+    keeps: Vec<(ServedId, KeepTicket)>,
+    under_way: Option<(u64, Vec<(ServedId, Written)>)>,
     made: u64,
+    tickets: u64,
 }
 
-/// A write of a round: its share partition and its token; no token where it keeps a start offset.
-pub(super) type Written = (ServedId, Option<WriteToken>);
+/// A write of a round.
+#[derive(Debug)]
+pub(super) enum Written {
+    /// A change that the share partition has made.
+    Change(WriteToken),
+    /// The first start offset of the share partition, which is about to serve.
+    FirstStart,
+    /// The start offset that somebody wants to show, with what was written.
+    Start(KeepTicket, WriteState),
+}
 
 /// Answers that fit no round under way; nothing has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +53,32 @@ impl Rounds {
         self.dirty.push(served);
     }
 
-    /// Takes the share partitions whose writes go with the next round; none while one is under way.
-    pub fn take(&mut self) -> Vec<ServedId> {
+    /// Has the start offset of a share partition go with the next round.
+    pub fn keep(&mut self, served: ServedId) -> KeepTicket {
+        let ticket = KeepTicket(self.tickets);
+        self.tickets += 1;
+        self.keeps.push((served, ticket));
+        ticket
+    }
+
+    /// Takes back that start offsets of a share partition are to be kept.
+    pub fn give_up(&mut self, served: ServedId) -> Vec<KeepTicket> {
+        let given_up = self.keeps.extract_if(.., |(id, _)| *id == served);
+        given_up.map(|(_, ticket)| ticket).collect()
+    }
+
+    /// Takes the share partitions whose writes go with the next round, and those whose start offsets do; none while a round is
+    /// under way.
+    pub fn take(&mut self) -> (Vec<ServedId>, Vec<(ServedId, KeepTicket)>) {
         if self.under_way.is_some() {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
-        std::mem::take(&mut self.dirty)
+        let dirty = std::mem::take(&mut self.dirty);
+        (dirty, std::mem::take(&mut self.keeps))
     }
 
     /// Begins the next round, and returns its number.
-    pub fn begin(&mut self, writes: Vec<Written>) -> u64 {
+    pub fn begin(&mut self, writes: Vec<(ServedId, Written)>) -> u64 {
         debug_assert!(self.under_way.is_none(), "one round at a time");
         let number = self.made;
         self.made += 1;
@@ -68,7 +95,7 @@ impl Rounds {
 
     /// Returns `true` if there may be something for the next round.
     pub const fn has_more(&self) -> bool {
-        !self.dirty.is_empty()
+        !self.dirty.is_empty() || !self.keeps.is_empty()
     }
 
     /// Number of share partitions whose writes go with the next round.
@@ -76,11 +103,20 @@ impl Rounds {
         self.dirty.len()
     }
 
+    /// Share partitions whose start offsets are to be kept.
+    pub fn keeps(&self) -> impl Iterator<Item = ServedId> {
+        self.keeps.iter().map(|(served, _)| *served)
+    }
+
     /// Ends a round for which there are so many answers.
     ///
     /// # Errors
     /// No such round is under way, or it has another number of writes.
-    pub fn end(&mut self, number: u64, answers: usize) -> Result<Vec<Written>, NoSuchRound> {
+    pub fn end(
+        &mut self,
+        number: u64,
+        answers: usize,
+    ) -> Result<Vec<(ServedId, Written)>, NoSuchRound> {
         let round = self
             .under_way
             .take_if(|(round, writes)| *round == number && writes.len() == answers);

@@ -14,7 +14,7 @@ use super::Node;
 use super::events::Round;
 use super::loading::start_write;
 use super::names::ServedId;
-use super::rounds::NoSuchRound;
+use super::rounds::{NoSuchRound, Written};
 use super::served::Stage;
 
 impl Node {
@@ -27,7 +27,8 @@ impl Node {
     /// The next round of writes, if there is anything to write and no round is under way.
     pub fn poll_round(&mut self) -> Option<Round> {
         let (mut under_way, mut writes) = (Vec::new(), Vec::new());
-        for served in self.rounds.take() {
+        let (dirty, keeps) = self.rounds.take();
+        for served in dirty {
             let Some(found) = self.partitions.get_mut(served) else {
                 continue;
             };
@@ -35,15 +36,28 @@ impl Node {
             let key = found.engine.key();
             if found.stage == Stage::Keeping && found.in_round == 0 {
                 found.in_round += 1;
-                under_way.push((served, None));
+                under_way.push((served, Written::FirstStart));
                 writes.push((key.clone(), start_write(&found.engine)));
             }
             while let Some(write) = found.engine.poll_write() {
                 found.in_round += 1;
-                under_way.push((served, Some(write.token)));
+                under_way.push((served, Written::Change(write.token)));
                 writes.push((found.engine.key().clone(), write.state));
             }
             self.partitions.forget(served);
+        }
+        for (served, ticket) in keeps {
+            let found = self.partitions.get_mut(served);
+            // One round after the other, and no change beside it: so nothing older is written after it.
+            match found.filter(|found| found.engine.writes_under_way() == 0) {
+                Some(found) => {
+                    found.in_round += 1;
+                    let state = start_write(&found.engine);
+                    under_way.push((served, Written::Start(ticket, state.clone())));
+                    writes.push((found.engine.key().clone(), state));
+                }
+                None => self.tell_kept(ticket, None),
+            }
         }
         if writes.is_empty() {
             return None;
@@ -64,13 +78,17 @@ impl Node {
         now: LockTime,
     ) -> Result<(), NoSuchRound> {
         let writes = self.rounds.end(number, answers.len())?;
-        for ((served, token), answer) in writes.into_iter().zip(answers) {
+        for ((served, written), answer) in writes.into_iter().zip(answers) {
             if let Some(found) = self.partitions.get_mut(served) {
                 found.in_round -= 1;
             }
-            match token {
-                None => self.start_kept(served, *answer, now),
-                Some(token) => self.settle_one(served, token, *answer, now),
+            match written {
+                Written::FirstStart => self.start_kept(served, *answer, now),
+                Written::Change(token) => self.settle_one(served, token, *answer, now),
+                Written::Start(ticket, state) => {
+                    let kept = (*answer == KafkaCode::None).then_some(state);
+                    self.tell_kept(ticket, kept);
+                }
             }
             if let Some(next) = self.partitions.written(served)
                 && self.partitions.may_load(next)

@@ -23,6 +23,7 @@ mod refusals;
 mod reloads;
 mod scene;
 mod sequences;
+mod shown;
 mod truncation;
 mod upstream;
 mod waits;

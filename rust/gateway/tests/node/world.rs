@@ -10,7 +10,9 @@ use share_state_core::persister::{InitializeState, ReadState, WriteState};
 use share_state_core::records::ShareRecord;
 use share_state_core::share_session::{ConnectionId, TopicIdPartition};
 use share_state_core::time::{LockTime, WallTime};
-use share_state_gateway::node::{Closing, Event, Limits, Need, Node, Round, Slots, SourceKey};
+use share_state_gateway::node::{
+    Closing, Event, KeepTicket, Limits, Need, Node, Round, Slots, SourceKey,
+};
 use share_state_gateway::{Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
@@ -52,6 +54,8 @@ pub struct World {
     /// Reads after the end of a log.
     tails: Vec<(SourceKey, u64, i64)>,
     pub rounds: usize,
+    /// Outcomes of writes that were to keep start offsets.
+    pub starts: Vec<(KeepTicket, Option<WriteState>)>,
     /// Codes with which loads have ended.
     pub loads: Vec<i16>,
     /// Reads that have brought batches.
@@ -82,6 +86,7 @@ impl World {
             states: VecDeque::new(),
             tails: Vec::new(),
             rounds: 0,
+            starts: Vec::new(),
             loads: Vec::new(),
             reads: 0,
         }
@@ -259,6 +264,7 @@ impl World {
                 }
             }
             Event::Loaded { code, .. } => self.loads.push(code),
+            Event::StartKept { ticket, kept } => self.starts.push((ticket, kept)),
             Event::Request { connection, frame } => self.opaque.push_back((connection, frame)),
             Event::Close { connection, cause } => self.closings.push((connection, cause)),
         }

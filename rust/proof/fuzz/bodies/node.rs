@@ -145,6 +145,7 @@ impl Driver {
                 self.node.answered(connection, Some(Vec::new()), self.now);
             }
             Event::Loaded { code, .. } => assert_eq!(code, 0),
+            Event::StartKept { .. } => unreachable!("nobody has asked for it"),
             Event::Close { connection, .. } => self.reopen(connection % CONNECTIONS),
         }
     }

@@ -188,6 +188,7 @@ fn what_cannot_be_loaded_has_a_code_and_the_next_request_loads_it() {
         fail(&mut world, &failure);
         let told = world.answer(B, 79).unwrap();
         assert_eq!(told.row().acknowledged, acknowledged);
+        assert_eq!(world.loads, [acknowledged]);
         if fetched == 0 {
             world.pass(500);
         }
@@ -199,6 +200,7 @@ fn what_cannot_be_loaded_has_a_code_and_the_next_request_loads_it() {
         world.holds_states = false;
         let given = world.fetch(A, &Fetch::of("m", 1).waiting(500));
         assert_eq!(given.row().acquired, [(0, 1, 1)]);
+        assert_eq!(world.loads, [acknowledged, 0]);
     }
 }
 

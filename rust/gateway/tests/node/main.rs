@@ -26,6 +26,7 @@ mod reloads;
 mod scene;
 mod sequences;
 mod shown;
+mod states;
 mod truncation;
 mod upstream;
 mod waits;

@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use share_state_core::coordinator::{CoordinatorConfig, ShareCoordinator};
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
-use share_state_core::persister::{InitializeState, ReadState, WriteState};
-use share_state_core::records::ShareRecord;
 use share_state_core::share_session::{ConnectionId, TopicIdPartition};
-use share_state_core::time::{LockTime, WallTime};
+use share_state_core::time::LockTime;
 use share_state_gateway::node::{
     Closing, Event, KeepTicket, Limits, Need, Node, Round, Slots, SourceKey,
 };
@@ -19,10 +16,10 @@ use share_state_wire::record_batch::Checksums;
 use crate::answers::{Answer, read};
 use crate::client::{Acknowledge, Fetch};
 use crate::scene::{LEADER_EPOCH, PER_BATCH, bytes, config, topics};
+use crate::states::States;
 
 /// Batches of one read.
 const PER_READ: i64 = 4;
-const WALL: WallTime = WallTime(0);
 
 pub struct World {
     pub node: Node,
@@ -31,8 +28,7 @@ pub struct World {
     pub now: LockTime,
     /// Ends of the logs.
     ends: BTreeMap<TopicIdPartition, i64>,
-    store: ShareCoordinator,
-    appended: i64,
+    store: States,
     /// Frames that each connection was sent.
     sent: HashMap<ConnectionId, VecDeque<Vec<u8>>>,
     pub closings: Vec<(ConnectionId, Closing)>,
@@ -72,8 +68,7 @@ impl World {
             leader_epoch: LEADER_EPOCH,
             now: LockTime(0),
             ends: BTreeMap::new(),
-            store: ShareCoordinator::new(CoordinatorConfig::default()).unwrap(),
-            appended: 0,
+            store: States::new(),
             sent: HashMap::new(),
             closings: Vec::new(),
             opaque: VecDeque::new(),
@@ -173,7 +168,7 @@ impl World {
     pub fn restart(&mut self, is_written: bool) {
         if let Some(round) = self.round.take().filter(|_| is_written) {
             for (key, state) in &round.writes {
-                self.write(key, state);
+                self.store.write(key, state);
             }
         }
         self.leader_epoch += 1;
@@ -208,7 +203,7 @@ impl World {
         let answers: Vec<_> = round
             .writes
             .iter()
-            .map(|(key, state)| refusal(key).unwrap_or_else(|| self.write(key, state)))
+            .map(|(key, state)| refusal(key).unwrap_or_else(|| self.store.write(key, state)))
             .collect();
         self.node.settle(round.number, &answers, self.now).unwrap();
         self.drive();
@@ -244,14 +239,10 @@ impl World {
         }
     }
 
-    /// The state batches that the store keeps: first and last offset, delivery state.
+    /// The state batches that are kept: first and last offset, delivery state.
     pub fn kept(&self, group: &str, id: TopicIdPartition) -> Vec<(i64, i64, i8)> {
         let key = SharePartitionKey::new(group, id.topic_id, id.partition);
-        let state = self.store.state(&key).unwrap();
-        let batches = state.state_batches.to_vec().into_iter();
-        batches
-            .map(|batch| (batch.first_offset, batch.last_offset, batch.delivery_state))
-            .collect()
+        self.store.batches(&key)
     }
 
     fn happen(&mut self, event: Event) {
@@ -277,26 +268,10 @@ impl World {
                 key,
                 leader_epoch,
             } => {
-                if let Some(code) = self.refuses_states {
-                    self.node.state_read(served, Err(code), self.now);
-                    return;
-                }
-                if self.store.state(&key).is_none() {
-                    let start = InitializeState {
-                        state_epoch: 0,
-                        start_offset: -1,
-                    };
-                    let decision = self.store.decide_initialize(&key, &start, true, WALL);
-                    self.append(decision.unwrap().records);
-                }
-                let request = ReadState { leader_epoch };
-                let read = self.store.decide_read(&key, &request, true, WALL);
-                let read = read
-                    .map_err(|refused| refused.kafka_code())
-                    .map(|decision| {
-                        self.append(decision.records);
-                        decision.answer
-                    });
+                let read = match self.refuses_states {
+                    Some(refusal) => Err(refusal),
+                    None => self.store.read(&key, leader_epoch),
+                };
                 self.node.state_read(served, read, self.now);
             }
             Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
@@ -304,23 +279,6 @@ impl World {
             Need::Topics { connection, .. } => self.node.looked_up(connection, self.now),
             Need::LogStart { source } => self.node.log_start_told(source, None, self.now),
             Need::Records { .. } => {}
-        }
-    }
-
-    fn write(&mut self, key: &SharePartitionKey, state: &WriteState) -> KafkaCode {
-        match self.store.decide_write(key, state, true, WALL) {
-            Ok(decision) => {
-                self.append(decision.records);
-                KafkaCode::None
-            }
-            Err(refused) => refused.kafka_code(),
-        }
-    }
-
-    fn append(&mut self, records: Vec<ShareRecord>) {
-        for record in records {
-            self.store.replay(self.appended, &record);
-            self.appended += 1;
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use share_state_core::ids::SharePartitionKey;
 use share_state_core::kafka_code::KafkaCode;
+use share_state_core::persister::WriteState;
 use share_state_core::share_session::{ConnectionId, TopicIdPartition};
 use share_state_core::time::LockTime;
 use share_state_gateway::node::{

@@ -41,4 +41,14 @@ impl SourceKey {
     pub(super) fn place(self) -> (TopicIdPartition, bool) {
         (self.id, self.isolation == IsolationLevel::ReadCommitted)
     }
+
+    /// The name of such a key.
+    pub(super) const fn of((id, is_committed): (TopicIdPartition, bool)) -> Self {
+        let isolation = if is_committed {
+            IsolationLevel::ReadCommitted
+        } else {
+            IsolationLevel::ReadUncommitted
+        };
+        Self { id, isolation }
+    }
 }

@@ -95,6 +95,12 @@ impl Sources {
         }
     }
 
+    /// Every ring with its name.
+    pub fn all(&self) -> impl Iterator<Item = (SourceKey, &Source)> {
+        let rings = self.rings.iter();
+        rings.map(|(place, source)| (SourceKey::of(*place), source))
+    }
+
     /// Number of reads that are wanted.
     pub fn wanted(&self) -> usize {
         self.rings.values().map(|source| source.wanted.len()).sum()

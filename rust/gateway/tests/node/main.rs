@@ -16,6 +16,7 @@ mod damage;
 mod fences;
 mod fetching;
 mod frames;
+mod listing;
 mod loads;
 mod lookups;
 mod members;

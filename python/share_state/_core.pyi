@@ -1492,10 +1492,14 @@ _NodeEvent: TypeAlias = (
     tuple[Literal["send"], int, bytes]
     | tuple[Literal["close"], int, ShareStateError | None]
     | tuple[Literal["request"], int, bytes]
+    | tuple[Literal["start_kept"], int, WriteState | None]
+    | tuple[Literal["loaded"], int, SharePartitionKey, int, ShareStateError | None]
 )
 _NodeNeed: TypeAlias = (
     tuple[Literal["state"], int, SharePartitionKey, int]
     | tuple[Literal["start"], int, str, int, int, str]
+    | tuple[Literal["topics"], int, list[str]]
+    | tuple[Literal["log_start"], str, int, int]
     | tuple[Literal["records"], str, int, int, int, int]
 )
 
@@ -1553,12 +1557,18 @@ class Node:
 
             An event is `("send", connection, bytes)` with whole frames, for which `sent` is to be called; `("close", connection,
             error)`, after which `closed` is to be called, with the exception for the log, or `None` where an answer could not be
-            written; or `("request", connection, frame)`, a request that is not served here.
+            written; `("request", connection, frame)`, a request that is not served here; `("loaded", served, key, code, error)`, the
+            end of a load, with 0 or the code for those that wait, and with the exception for the log where the load has one; or
+            `("start_kept", ticket, state)`, the outcome of `keep_start`: the state that is kept, or `None`.
 
             A need is `("state", served, key, leader_epoch)`, for `state_read`; `("start", served, topic_id, partition, isolation,
-            strategy)`, for `start_found`, with a value of `share.auto.offset.reset`; or `("records", topic_id, partition, isolation,
-            life, offset)`, for `records_read`.
+            strategy)`, for `start_found`, with a value of `share.auto.offset.reset`; `("topics", connection, topic_ids)`, for
+            `looked_up`; `("log_start", topic_id, partition, isolation)`, for `log_start_told`; or `("records", topic_id, partition,
+            isolation, life, offset)`, for `records_read`.
         """
+    @property
+    def has_writes(self) -> bool:
+        """True if there may be writes for a round that is not begun."""
     def poll_round(self) -> WriteRound | None:
         """Take the next round of writes; `None` while one is under way, or where nothing is to be written."""
     def settle(self, number: int, codes: Iterable[int], *, now_ms: LockMs) -> None:
@@ -1579,6 +1589,19 @@ class Node:
             served: the number in the need.
             result: the state, or Kafka's code for the refusal to read it.
             now_ms: now.
+        """
+    def shown(self, key: KeyLike) -> tuple[int, int, int, int, bool] | None:
+        """Tell of a share partition what others may count on. What is not durable yet may be taken back by a crash.
+
+        Returns:
+            The start offset, the number of terminal records at or after it, the leader epoch, the state epoch, and whether a change
+            is not durable yet; `None` of one that does not serve.
+        """
+    def keep_start(self, key: KeyLike) -> int | None:
+        """Have the start offset of a share partition written with the next round, unless a change of it goes with that round.
+
+        Returns:
+            The ticket of the event `start_kept` that tells the outcome; `None` of one that does not serve.
         """
     def start_found(self, served: int, offset: int | None, *, now_ms: LockMs) -> None:
         """Take the start offset of a share partition; `None` where none could be found. One that is not waited for any more changes
@@ -1621,10 +1644,20 @@ class Node:
         """
     def log_start_moved(self, topic_id: TopicIdLike, partition: int, isolation: int, offset: int, *, now_ms: LockMs) -> None:
         """Take note of the start of a log."""
+    def log_start_told(
+        self, topic_id: TopicIdLike, partition: int, isolation: int, offset: int | None, *, now_ms: LockMs
+    ) -> None:
+        """Take the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out."""
     def upstream_lost(self, topic_id: TopicIdLike, partition: int, isolation: int) -> None:
         """Take note that upstream has given no batches for so long that fetches are told so, until a read comes."""
     def history_changed(self, topic_id: TopicIdLike, partition: int, isolation: int, *, now_ms: LockMs) -> None:
         """Forget the batches of a partition: the log upstream is not the log that it was."""
+    def truncated(self, topic_id: TopicIdLike, partition: int, offset: int, *, now_ms: LockMs) -> None:
+        """Take note that the log of a partition ends at an offset, and that its states are about to be changed. Share partitions that
+        know of more are dropped, and none of the partition is loaded until `let_go`. Each call needs one of that.
+        """
+    def let_go(self, topic_id: TopicIdLike, partition: int, *, now_ms: LockMs) -> None:
+        """Take note that the states of a partition were changed, or could not be, and have those loaded that are asked for."""
     def ring(self, topic_id: TopicIdLike, partition: int, isolation: int) -> tuple[int | None, int, int, int] | None:
         """Tell of the batches of a partition.
 
@@ -1632,12 +1665,17 @@ class Node:
             The offset after the tail, or `None` where there are no batches; epoch of the leader that appended the last batch of the
             tail, or -1; bytes of the batches; and bytes of the frames that they keep. `None` where no share partition reads it.
         """
-    def set_topics(self, topics: Iterable[tuple[TopicIdLike, str, int, bool]], *, now_ms: LockMs) -> None:
-        """Swap the topics. The share partitions of one that is gone are dropped, and those that wait for them told so.
+    def looked_up(self, connection: int, *, now_ms: LockMs) -> None:
+        """Carry on with the request of a connection whose topics were looked for. Those that are not in the snapshot by now do not
+        exist.
+        """
+    def topic_deleted(self, topic_id: TopicIdLike, *, now_ms: LockMs) -> None:
+        """Drop the share partitions of a topic that was deleted, and tell those that wait for them so."""
+    def set_topics(self, topics: Iterable[tuple[TopicIdLike, str, int, bool]]) -> None:
+        """Swap the topics. The share partitions of one that is not among them stay: the broker that was asked may have just started.
 
         Args:
             topics: `(topic_id, name, partitions, is_internal)` of each. Topics of Kafka's own are not given out.
-            now_ms: now.
         """
     def set_access(self, rules: Iterable[tuple[str, str, str, bool, bool]] | None, super_users: Iterable[str]) -> None:
         """Swap the rules of access to read groups and topics.

@@ -25,7 +25,7 @@ _LIMITS = {"frame": 1 << 20, "elements": 100, "answers": 1 << 20, "sessions": 10
 
 def node(config: ss.GroupConfig = _EARLIEST, **changes: Any) -> Node:
     made = Node(leader_epoch=3, config=config, **{**_LIMITS, **changes})
-    made.set_topics([(TOPIC, "apples", 2, False)], now_ms=0)
+    made.set_topics([(TOPIC, "apples", 2, False)])
     made.opened(1, "User:alice")
     return made
 
@@ -50,9 +50,8 @@ def needed(made: Node) -> tuple[Any, ...]:
 
 
 def frame(made: Node, connection: int = 1) -> bytes:
-    """The bytes of the one event, which is an answer on a connection."""
-    (event,) = made.poll()[0]
-    assert event[0] == "send"
+    """The bytes of the one answer, which is on this connection."""
+    (event,) = (event for event in made.poll()[0] if event[0] == "send")
     assert event[1] == connection
     (length,) = struct.unpack_from(">i", event[2])
     assert length == len(event[2]) - 4
@@ -60,13 +59,13 @@ def frame(made: Node, connection: int = 1) -> bytes:
 
 
 def sent(made: Node, connection: int = 1) -> Message:
-    """The answer to a ShareFetch that is the one event. A correlation id and tagged fields come first."""
+    """The one answer, which is to a ShareFetch. A correlation id and tagged fields come first."""
     answer: Message = decode(FETCH, 2, frame(made, connection)[9:], response=True)
     return answer
 
 
 def sent_row(made: Node) -> Message:
-    """The one partition of the answer that is the one event."""
+    """The one partition of the one answer."""
     row: Message
     ((row,),) = (topic["partitions"] for topic in sent(made)["responses"])
     return row

@@ -89,11 +89,70 @@ def test_what_a_store_refuses_is_told_with_its_codes(tmp_path: Path) -> None:
     assert made.poll_round() is None
 
 
-def test_a_refused_state_is_told_by_its_code() -> None:
+@pytest.mark.parametrize(
+    ("result", "code", "cause"),
+    [
+        (ss.ReadStateResult(0, 0, []), 0, type(None)),
+        (3, 3, ss.PersisterError),
+        (ss.ReadStateResult(0, 9, [(3, 2, 0, 1)]), -1, ss.CorruptStateError),
+    ],
+)
+def test_the_end_of_a_load_is_told_with_its_cause(result: ss.ReadStateResult | int, code: int, cause: type[object]) -> None:
     made = node()
     made.feed(1, fetch(wait_ms=500), now_ms=0)
-    made.state_read(needed(made)[1], 3, now_ms=0)
-    assert sent_row(made)["errorCode"] == 3
+    served = needed(made)[1]
+    made.state_read(served, result, now_ms=0)
+    event = made.poll()[0][0]
+    assert event[0] == "loaded"
+    assert (event[1:4], type(event[4])) == ((served, KEY, code), cause)
+    assert event[4] is None or event[4].key == (KEY.group, TOPIC, 0)
+
+
+def test_a_start_offset_that_is_to_be_shown_is_kept(tmp_path: Path) -> None:
+    made = node()
+    assert (made.shown(KEY), made.keep_start(KEY)) == (None, None)
+    loaded(made)
+    made.log_start_moved(TOPIC, 0, 0, 9, now_ms=1)
+    made.poll()
+    assert (made.shown(KEY), made.has_writes) == ((9, 0, 3, 0, False), False)
+    ticket = made.keep_start((KEY.group, TOPIC, 0))
+    assert made.has_writes
+    with ss.open(tmp_path) as store:
+        store.reset_state(KEY, 0, 0)
+        written = made.poll_round()
+        assert written is not None
+        codes, refused = written.write(store)
+        assert (codes, refused, store.read_state(KEY, 3).start_offset) == ([0], [], 9)
+    made.settle(written.number, codes, now_ms=2)
+    assert made.poll()[0] == [("start_kept", ticket, ss.WriteState(0, 3, 9, 0, []))]
+    ticket = made.keep_start(KEY)
+    made.state_changed("g", TOPIC, now_ms=3)
+    assert ("start_kept", ticket, None) in made.poll()[0]
+
+
+@pytest.mark.parametrize(("start", "given"), [(None, True), (0, True), (5, False)])
+def test_what_lies_in_memory_is_given_out_once_upstream_was_heard(start: int | None, given: bool) -> None:
+    made, data = node(), record_batch(0, 5)
+    loaded(made)
+    made.tick(now_ms=500)
+    assert read(made, data) == (5, len(data))
+    made.poll()
+    made.feed(1, fetch(1, wait_ms=500), now_ms=600)
+    assert made.poll() == ([], [("log_start", BASE64, 0, 0)], 1100)
+    made.log_start_told(TOPIC, 0, 0, start, now_ms=601)
+    assert [event[0] for event in made.poll()[0]] == ["send"] * given
+
+
+def test_nothing_is_loaded_of_a_log_that_is_being_cut() -> None:
+    made = node()
+    loaded(made)
+    made.poll()
+    made.truncated(TOPIC, 0, 0, now_ms=1)
+    assert sent(made)["errorCode"] == 0
+    made.feed(1, fetch(1, wait_ms=500), now_ms=2)
+    assert made.poll()[:2] == ([], [])
+    made.let_go(BASE64, 0, now_ms=3)
+    assert needed(made)[0] == "state"
 
 
 def test_frames_are_held_and_not_copied() -> None:

@@ -52,8 +52,8 @@ BAD: list[tuple[Callable[[Node], object], type[Exception], str]] = [
     (lambda made: made.state_read(0, 0, now_ms=0), ss.ArgumentValueError, "result"),
     (lambda made: made.state_read(0, None, now_ms=0), ss.ArgumentTypeError, "result"),  # type: ignore[arg-type]
     (lambda made: made.settle(0, [0, 1 << 15], now_ms=0), ss.ArgumentRangeError, "codes[1]"),
-    (lambda made: made.set_topics([(TOPIC, "a", 1)], now_ms=0), ss.ArgumentTypeError, "topics[0]"),  # type: ignore[list-item]
-    (lambda made: made.set_topics([(TOPIC, "a", 1, 0)], now_ms=0), ss.ArgumentTypeError, "topics[0].is_internal"),  # type: ignore[list-item]
+    (lambda made: made.set_topics([(TOPIC, "a", 1)]), ss.ArgumentTypeError, "topics[0]"),  # type: ignore[list-item]
+    (lambda made: made.set_topics([(TOPIC, "a", 1, 0)]), ss.ArgumentTypeError, "topics[0].is_internal"),  # type: ignore[list-item]
     (lambda made: made.set_access([("a", "CLUSTER", "b", False, True)], []), ss.ArgumentValueError, "rules[0].resource"),
     (lambda made: made.set_access([], "alice"), ss.ArgumentTypeError, "super_users"),
     (lambda made: made.configure("g", None, now_ms=0), ss.ArgumentTypeError, "config"),  # type: ignore[arg-type]
@@ -74,13 +74,28 @@ def test_an_argument_that_cannot_be_used_is_named_and_changes_nothing(
     assert needed(made)[2] == KEY
 
 
-def test_a_topic_that_is_gone_is_told_to_those_that_wait() -> None:
+def test_topics_that_are_not_known_are_looked_for() -> None:
+    made = node()
+    made.set_topics([])
+    made.feed(1, fetch(), now_ms=0)
+    assert made.poll() == ([], [("topics", 1, [BASE64])], None)
+    made.set_topics([(BASE64, "apples", 1, False)])
+    made.looked_up(1, now_ms=1)
+    assert needed(made)[0] == "state"
+    made.set_topics([])
+    made.feed(1, fetch(), now_ms=2)
+    made.poll()
+    made.looked_up(1, now_ms=3)
+    assert sent_row(made)["errorCode"] == 100
+
+
+def test_a_topic_that_was_deleted_is_told_to_those_that_wait() -> None:
     made = node()
     loaded(made)
     made.poll()
-    made.set_topics([(BASE64, "apples", 1, False)], now_ms=1)
+    made.set_topics([])
     assert made.poll() == ([], [], 500)
-    made.set_topics([], now_ms=2)
+    made.topic_deleted(TOPIC, now_ms=2)
     assert sent_row(made)["errorCode"] == 100
 
 

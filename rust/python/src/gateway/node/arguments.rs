@@ -37,10 +37,15 @@ pub const fn isolation_out(isolation: IsolationLevel) -> i8 {
 /// The ring of a partition at an isolation level.
 pub const fn source(topic_id: Topic, partition: Int<i32>, isolation: Isolation) -> SourceKey {
     SourceKey {
-        id: TopicIdPartition {
-            topic_id: topic_id.0,
-            partition: partition.0,
-        },
+        id: place(topic_id, partition),
         isolation: isolation.0,
+    }
+}
+
+/// A partition of a topic.
+pub const fn place(topic_id: Topic, partition: Int<i32>) -> TopicIdPartition {
+    TopicIdPartition {
+        topic_id: topic_id.0,
+        partition: partition.0,
     }
 }

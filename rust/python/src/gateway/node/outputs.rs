@@ -2,17 +2,37 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
+use share_state_core::ids::TopicId;
 use share_state_gateway::node::{Closing, Event, Need, SourceKey};
 
 use super::arguments::isolation_out;
+use crate::convert;
 use crate::errors::Raise;
 use crate::groups::config::auto_offset_reset_out;
 use crate::named_tuples;
+use crate::partition::refusals;
+use crate::state::data::WriteState;
 
 pub fn event_out(py: Python<'_>, event: Event) -> PyResult<Bound<'_, PyTuple>> {
     match event {
         Event::Send { connection, bytes } => {
             ("send", connection, PyBytes::new(py, &bytes)).into_pyobject(py)
+        }
+        Event::Loaded {
+            served,
+            key,
+            code,
+            cause,
+        } => {
+            let answered = convert::kafka_code(code);
+            let error = cause.map(|cause| refusals::initialize(py, &key, &cause, answered));
+            let error = error.map(|error| error.into_value(py));
+            let key = named_tuples::gateway_key_out(py, &key)?;
+            ("loaded", served.0, key, code, error).into_pyobject(py)
+        }
+        Event::StartKept { ticket, kept } => {
+            let kept = kept.map(|inner| WriteState { inner });
+            ("start_kept", ticket.0, kept).into_pyobject(py)
         }
         Event::Request { connection, frame } => {
             ("request", connection, PyBytes::new(py, &frame)).into_pyobject(py)
@@ -76,6 +96,17 @@ pub fn need_out(py: Python<'_>, need: Need) -> PyResult<Bound<'_, PyTuple>> {
             let (topic_id, partition, isolation) = source_out(source);
             let strategy = auto_offset_reset_out(strategy);
             ("start", served.0, topic_id, partition, isolation, strategy).into_pyobject(py)
+        }
+        Need::Topics {
+            connection,
+            topic_ids,
+        } => {
+            let topic_ids: Vec<_> = topic_ids.into_iter().map(TopicId::to_base64).collect();
+            ("topics", connection, topic_ids).into_pyobject(py)
+        }
+        Need::LogStart { source } => {
+            let (topic_id, partition, isolation) = source_out(source);
+            ("log_start", topic_id, partition, isolation).into_pyobject(py)
         }
         Need::Records {
             source,

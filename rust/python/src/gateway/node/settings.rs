@@ -17,25 +17,32 @@ type Part<'py> = Bound<'py, PyAny>;
 
 #[pymethods]
 impl Node {
-    /// Swap the topics. The share partitions of one that is gone are dropped, and those that wait for them told so.
+    /// Swap the topics. The share partitions of one that is not among them stay: the broker that was asked may have just started.
     ///
     /// Args:
     ///     topics: `(topic_id, name, partitions, is_internal)` of each. Topics of Kafka's own are not given out.
-    ///     now_ms: now.
-    #[pyo3(signature = (topics, *, now_ms))]
-    fn set_topics(
-        &self,
-        py: Python<'_>,
-        topics: &Bound<'_, PyAny>,
-        now_ms: LockMs,
-    ) -> PyResult<()> {
+    fn set_topics(&self, py: Python<'_>, topics: &Bound<'_, PyAny>) -> PyResult<()> {
         let mut given = Vec::new();
         for topic in args::items("topics", topics)? {
             given.push(topic_in(given.len(), &topic?)?);
         }
         let topics: Topics = given.into_iter().collect();
+        self.0.attached(py, |node| node.set_topics(topics))
+    }
+
+    /// Carry on with the request of a connection whose topics were looked for. Those that are not in the snapshot by now do not
+    /// exist.
+    #[pyo3(signature = (connection, *, now_ms))]
+    fn looked_up(&self, py: Python<'_>, connection: Int<u64>, now_ms: LockMs) -> PyResult<()> {
         self.0
-            .detached(py, |node| node.set_topics(topics, now_ms.0))
+            .detached(py, |node| node.looked_up(connection.0, now_ms.0))
+    }
+
+    /// Drop the share partitions of a topic that was deleted, and tell those that wait for them so.
+    #[pyo3(signature = (topic_id, *, now_ms))]
+    fn topic_deleted(&self, py: Python<'_>, topic_id: Topic, now_ms: LockMs) -> PyResult<()> {
+        self.0
+            .detached(py, |node| node.topic_deleted(topic_id.0, now_ms.0))
     }
 
     /// Swap the rules of access to read groups and topics.

@@ -4,13 +4,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use share_state_core::kafka_code::KafkaCode;
 use share_state_core::persister as core;
-use share_state_gateway::node::ServedId;
+use share_state_gateway::node::{ServedId, Shown};
 
 use super::{Node, WriteRound};
 use crate::args::{self, Int, LockMs, named, one};
 use crate::convert;
 use crate::errors::{self, Raise};
 use crate::state::data::ReadStateResult;
+
+/// Start offset, terminal records at or after it, leader epoch, state epoch, mark of a change that is not durable.
+type ShownState = (i64, u64, i32, i32, bool);
 
 /// A state, or the code of the refusal to read it.
 struct StateRead(Result<core::ReadStateResult, KafkaCode>);
@@ -65,6 +68,48 @@ impl Node {
         self.0.detached(py, |node| {
             node.start_found(ServedId(served.0), offset, now_ms.0);
         })
+    }
+
+    /// Tell of a share partition what others may count on. What is not durable yet may be taken back by a crash.
+    ///
+    /// Returns:
+    ///     The start offset, the number of terminal records at or after it, the leader epoch, the state epoch, and whether a change
+    ///     is not durable yet; `None` of one that does not serve.
+    fn shown(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<ShownState>> {
+        let key = convert::key_in(key)?;
+        let shown = self.0.attached(py, |node| node.shown(&key))?;
+        Ok(shown.map(|shown| {
+            let Shown {
+                start_offset,
+                delivery_complete_count,
+                leader_epoch,
+                state_epoch,
+                has_writes,
+            } = shown;
+            (
+                start_offset,
+                delivery_complete_count,
+                leader_epoch,
+                state_epoch,
+                has_writes,
+            )
+        }))
+    }
+
+    /// Have the start offset of a share partition written with the next round, unless a change of it goes with that round.
+    ///
+    /// Returns:
+    ///     The ticket of the event `start_kept` that tells the outcome; `None` of one that does not serve.
+    fn keep_start(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        let key = convert::key_in(key)?;
+        let ticket = self.0.attached(py, |node| node.keep_start(&key))?;
+        Ok(ticket.map(|ticket| ticket.0))
+    }
+
+    /// True if there may be writes for a round that is not begun.
+    #[getter]
+    fn has_writes(&self, py: Python<'_>) -> PyResult<bool> {
+        self.0.attached(py, |node| node.has_writes())
     }
 
     /// Take the next round of writes; `None` while one is under way, or where nothing is to be written.

@@ -7,7 +7,7 @@ use share_state_gateway::{Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
 use super::Node;
-use super::arguments::{Isolation, source};
+use super::arguments::{Isolation, place, source};
 use crate::args::{Int, LockMs, Topic};
 use crate::convert;
 use crate::gateway::ring;
@@ -86,6 +86,23 @@ impl Node {
             .detached(py, |node| node.log_start_moved(key, offset.0, now_ms.0))
     }
 
+    /// Take the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out.
+    #[pyo3(signature = (topic_id, partition, isolation, offset, *, now_ms))]
+    fn log_start_told(
+        &self,
+        py: Python<'_>,
+        topic_id: Topic,
+        partition: Int<i32>,
+        isolation: Isolation,
+        offset: Option<Int<i64>>,
+        now_ms: LockMs,
+    ) -> PyResult<()> {
+        let key = source(topic_id, partition, isolation);
+        let offset = offset.map(|offset| offset.0);
+        self.0
+            .detached(py, |node| node.log_start_told(key, offset, now_ms.0))
+    }
+
     /// Take note that upstream has given no batches for so long that fetches are told so, until a read comes.
     fn upstream_lost(
         &self,
@@ -111,6 +128,35 @@ impl Node {
         let key = source(topic_id, partition, isolation);
         self.0
             .detached(py, |node| node.history_changed(key, now_ms.0))
+    }
+
+    /// Take note that the log of a partition ends at an offset, and that its states are about to be changed. Share partitions that
+    /// know of more are dropped, and none of the partition is loaded until `let_go`. Each call needs one of that.
+    #[pyo3(signature = (topic_id, partition, offset, *, now_ms))]
+    fn truncated(
+        &self,
+        py: Python<'_>,
+        topic_id: Topic,
+        partition: Int<i32>,
+        offset: Int<i64>,
+        now_ms: LockMs,
+    ) -> PyResult<()> {
+        let id = place(topic_id, partition);
+        self.0
+            .detached(py, |node| node.truncated(id, offset.0, now_ms.0))
+    }
+
+    /// Take note that the states of a partition were changed, or could not be, and have those loaded that are asked for.
+    #[pyo3(signature = (topic_id, partition, *, now_ms))]
+    fn let_go(
+        &self,
+        py: Python<'_>,
+        topic_id: Topic,
+        partition: Int<i32>,
+        now_ms: LockMs,
+    ) -> PyResult<()> {
+        let id = place(topic_id, partition);
+        self.0.detached(py, |node| node.let_go(id, now_ms.0))
     }
 
     /// Tell of the batches of a partition.

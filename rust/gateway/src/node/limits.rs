@@ -1,5 +1,5 @@
 //! Limits for clients: what one may send, hold and keep unread. The memory that clients take is bounded because each of these is, and
-//! because the driver of a node takes so many connections at most. Rings are bounded one by one, and not all together.
+//! because the driver of a node takes so many connections at most. Rings are bounded one by one, and all together from time to time.
 
 use share_state_wire::messages::protocol::apis::{
     SASL_AUTHENTICATE, SHARE_ACKNOWLEDGE, SHARE_FETCH,
@@ -35,6 +35,8 @@ pub struct Limits {
     pub max_wait_ms: i32,
     /// Bytes of batches that a ring keeps for groups that are behind the fastest one. One read that is larger is kept too.
     pub ring: usize,
+    /// Bytes of frames that all rings keep in memory together.
+    pub rings: usize,
 }
 
 impl Default for Limits {
@@ -53,6 +55,7 @@ impl Default for Limits {
             sessions: 2_000,
             max_wait_ms: 25_000,
             ring: 8 << 20,
+            rings: 256 << 20,
         }
     }
 }

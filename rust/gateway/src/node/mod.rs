@@ -41,6 +41,7 @@ mod limits;
 mod listing;
 mod loading;
 mod locks;
+mod memory;
 mod names;
 mod partitions;
 mod places;

@@ -97,7 +97,7 @@ impl Node {
         self.is_closed = true;
     }
 
-    /// Forgets share partitions that no request has named since a time, and that hold nothing.
+    /// Forgets share partitions that no request has named since a time, and that hold nothing, and gives back memory of rings.
     pub fn sweep(&mut self, silent_since: LockTime, now: LockTime) {
         for id in self.partitions.listed(|_| true) {
             let is_quiet = self.partitions.get(id).is_some_and(|served| {
@@ -113,6 +113,7 @@ impl Node {
             }
         }
         self.partitions.forget_groups();
+        self.tidy_rings(now);
         self.run(now);
     }
 }

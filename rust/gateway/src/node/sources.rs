@@ -49,6 +49,8 @@ pub(super) struct Sources {
     rings: HashMap<(TopicIdPartition, bool), Source, QuickHash>,
     /// Number of lives so far.
     lives: u64,
+    /// Bytes that have come since all rings were last looked at.
+    pub arrived: usize,
 }
 
 impl Sources {
@@ -99,6 +101,11 @@ impl Sources {
     pub fn all(&self) -> impl Iterator<Item = (SourceKey, &Source)> {
         let rings = self.rings.iter();
         rings.map(|(place, source)| (SourceKey::of(*place), source))
+    }
+
+    /// The name of every ring.
+    pub fn keys(&self) -> Vec<SourceKey> {
+        self.all().map(|(key, _)| key).collect()
     }
 
     /// Number of reads that are wanted.

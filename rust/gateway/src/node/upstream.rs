@@ -31,9 +31,9 @@ impl Node {
             return Ok(None);
         };
         let asked = read.asked_offset;
-        let has_bytes = read.start < read.end;
+        let bytes = read.end.saturating_sub(read.start);
         let appended = source.ring.append(read)?;
-        if has_bytes && appended.next_offset == asked && appended.bytes == 0 {
+        if bytes > 0 && appended.next_offset == asked && appended.bytes == 0 {
             // The same read would be asked for at once, and come back the same, at the speed of upstream.
             return Err(AppendError::NoWholeBatch {
                 asked_offset: asked,
@@ -48,6 +48,7 @@ impl Node {
         source.ring.evict(keep.max(appended.bytes));
         source.is_unavailable = false;
         if appended.bytes > 0 {
+            self.bound_rings(key, bytes);
             self.wake_source(key);
             self.read_ahead(key, now);
         } else if was_wanted {
@@ -169,7 +170,7 @@ impl Node {
         }
     }
 
-    fn wake_source(&mut self, key: SourceKey) {
+    pub(super) fn wake_source(&mut self, key: SourceKey) {
         let readers = self.sources.get(key).map(|source| source.served.clone());
         for id in readers.unwrap_or_default() {
             self.wake_later(id);

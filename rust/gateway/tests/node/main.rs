@@ -20,6 +20,7 @@ mod listing;
 mod loads;
 mod lookups;
 mod members;
+mod memory;
 mod model;
 mod pieces;
 mod refusals;

@@ -1,14 +1,17 @@
-//! Share partitions in memory, and which member holds records of which.
+//! Share partitions in memory.
 
-use std::collections::{BTreeSet, HashMap};
+mod members;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use share_state_core::ids::{QuickHash, SharePartitionKey};
 use share_state_core::limits::ShareGroupConfig;
-use share_state_core::share_session::{ConnectionId, TopicIdPartition};
+use share_state_core::share_session::TopicIdPartition;
 
 use super::names::ServedId;
 use super::served::{Served, Stage};
+use members::Member;
 
 /// A group, as far as members fetch and acknowledge.
 #[derive(Debug)]
@@ -21,15 +24,6 @@ pub(super) struct Group {
     /// Share partitions that are over and have writes that are not settled.
     writing: HashMap<TopicIdPartition, ServedId, QuickHash>,
     members: HashMap<Arc<str>, Member, QuickHash>,
-}
-
-/// A member, as long as it holds records or waits for some.
-#[derive(Debug, Default)]
-struct Member {
-    /// Share partitions of which it was given records since its session began.
-    held: BTreeSet<ServedId>,
-    /// Connection of the fetch that it waits for.
-    waiting: Option<ConnectionId>,
 }
 
 /// The share partitions.
@@ -206,76 +200,9 @@ impl Partitions {
         self.served.remove(&id)
     }
 
-    /// Notes that a member was given records.
-    pub fn holds(&mut self, group: &str, member: &Arc<str>, id: ServedId) {
-        self.member(group, member).held.insert(id);
-    }
-
-    /// Takes the list of what a member was given records of.
-    pub fn take_held(&mut self, group: &str, member: &str) -> BTreeSet<ServedId> {
-        let member_of = |group: &mut Group| {
-            let of = group.members.get_mut(member)?;
-            let held = std::mem::take(&mut of.held);
-            if of.waiting.is_none() {
-                group.members.remove(member);
-            }
-            Some(held)
-        };
-        let group = self.groups.get_mut(group);
-        group.and_then(member_of).unwrap_or_default()
-    }
-
-    /// Notes the connection on which a member waits, which waits on no other.
-    pub fn waits(&mut self, group: &str, member: &Arc<str>, connection: ConnectionId) {
-        let waiting = &mut self.member(group, member).waiting;
-        debug_assert!(waiting.is_none(), "a member has one fetch that waits");
-        *waiting = Some(connection);
-    }
-
-    /// The connection on which a member waits.
-    pub fn waiting(&self, group: &str, member: &str) -> Option<ConnectionId> {
-        self.groups.get(group)?.members.get(member)?.waiting
-    }
-
-    /// Every member that holds records or waits, with its group.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
-        let groups = self.groups.iter();
-        groups.flat_map(|(group, of)| of.members.keys().map(move |member| (&**group, &**member)))
-    }
-
     /// Number of groups in memory.
     pub fn group_count(&self) -> usize {
         self.groups.len()
-    }
-
-    /// Number of members that wait.
-    pub fn waiting_members(&self) -> usize {
-        let members = self
-            .groups
-            .values()
-            .flat_map(|group| group.members.values());
-        members.filter(|member| member.waiting.is_some()).count()
-    }
-
-    /// Notes that a member does not wait on a connection any more. It may wait on another by now.
-    pub fn stops_waiting(&mut self, group: &str, member: &str, connection: ConnectionId) {
-        let Some(group) = self.groups.get_mut(group) else {
-            return;
-        };
-        if let Some(of) = group.members.get_mut(member)
-            && of
-                .waiting
-                .take_if(|waiting| *waiting == connection)
-                .is_some()
-            && of.held.is_empty()
-        {
-            group.members.remove(member);
-        }
-    }
-
-    fn member(&mut self, group: &str, member: &Arc<str>) -> &mut Member {
-        let members = &mut self.group(group).members;
-        members.entry(Arc::clone(member)).or_default()
     }
 
     /// Every share partition in memory.

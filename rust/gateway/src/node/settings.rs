@@ -60,11 +60,24 @@ impl Node {
         let config = config.into();
         config.check()?;
         self.partitions.configure(group, Arc::clone(&config));
+        self.use_config(group, &config, now);
+        Ok(())
+    }
+
+    /// Takes note that a group has no configuration of its own any more: that of such groups counts from the next use on.
+    pub fn forget_config(&mut self, group: &str, now: LockTime) {
+        if let Some(config) = self.partitions.forget_config(group) {
+            self.use_config(group, &config, now);
+        }
+    }
+
+    fn use_config(&mut self, group: &str, config: &Arc<ShareGroupConfig>, now: LockTime) {
         for id in self.partitions.listed(|key| &*key.group == group) {
             let Some(served) = self.partitions.get_mut(id) else {
                 continue;
             };
-            served.engine.configure(Arc::clone(&config))?;
+            let configured = served.engine.configure(Arc::clone(config));
+            debug_assert!(configured.is_ok(), "it was checked");
             let source = SourceKey {
                 id: served.id,
                 isolation: config.isolation_level,
@@ -77,7 +90,6 @@ impl Node {
             self.changed(id);
         }
         self.run(now);
-        Ok(())
     }
 
     /// Drops the share partitions of a group on a topic, or of all groups on it: their states were changed elsewhere.

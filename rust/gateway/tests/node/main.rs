@@ -11,6 +11,7 @@ mod answers;
 mod bytes;
 mod client;
 mod comparison;
+mod configs;
 mod counts;
 mod damage;
 mod fences;

@@ -126,6 +126,16 @@ impl Partitions {
         (group.config, group.is_configured) = (config, true);
     }
 
+    /// Forgets the configuration of a group. Returns that of groups that have none; `None` if it is one of them already.
+    pub fn forget_config(&mut self, group: &str) -> Option<Arc<ShareGroupConfig>> {
+        let group = self.groups.get_mut(group)?;
+        if !std::mem::take(&mut group.is_configured) {
+            return None;
+        }
+        group.config = Arc::clone(&self.default);
+        Some(Arc::clone(&group.config))
+    }
+
     /// Forgets the groups of which there is nothing to know: clients make up names of groups.
     pub fn forget_groups(&mut self) {
         self.groups.retain(|_, group| {

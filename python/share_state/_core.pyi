@@ -1671,6 +1671,33 @@ class Node:
         """
     def topic_deleted(self, topic_id: TopicIdLike, *, now_ms: LockMs) -> None:
         """Drop the share partitions of a topic that was deleted, and tell those that wait for them so."""
+    def counts(self) -> dict[str, Any]:
+        """Return what was counted so far, by name; no number ever falls.
+
+        `request_errors` by API key and code; `malformed`; `fetched`, `fetch_failed`, `acknowledged` and `acknowledge_failed`
+        partitions by topic id; `acknowledged_records` by the type of their acknowledgement; `hidden` by its cause: what clients were
+        told as -1; `asked_partitions` and `acquired_partitions` by group; `acquire_times` by group: durations from a share fetch to
+        its records, as `(buckets, total_ms)`; `expired_fetches`.
+        """
+    def keep_counts(self, groups: Iterable[str]) -> None:
+        """Forget what was counted of other groups: whoever may read any group makes up names of groups."""
+    def figures(self) -> dict[str, int]:
+        """Return the numbers of what is in memory, by name: `waiting_fetches`, `sessions`, `session_partitions`, and `answer_bytes`,
+        which clients have not taken.
+        """
+    def share_partitions(self) -> list[tuple[SharePartitionKey, bool, int, int, int, dict[str, int], int, int]]:
+        """List the share partitions that serve or are about to, in no order.
+
+        Returns:
+            `(key, is_ready, waiting, lock_timeouts, dead_lettered, state_counts, start_offset, isolation)` of each: the number of
+            fetches that wait at it, its counters, and its records in flight by the name of their state.
+        """
+    def rings(self) -> list[tuple[str, int, int, int, int]]:
+        """List the rings, in no order.
+
+        Returns:
+            `(topic_id, partition, isolation, nbytes, held_bytes)` of each: bytes of its batches, and of the frames that they keep.
+        """
     def set_topics(self, topics: Iterable[tuple[TopicIdLike, str, int, bool]]) -> None:
         """Swap the topics. The share partitions of one that is not among them stay: the broker that was asked may have just started.
 

@@ -4,9 +4,11 @@ use std::ops::Deref;
 
 use numpy::{PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use share_state_core::ids::{SharePartitionKey, TopicId};
+use share_state_core::in_flight::StateCounts;
 use share_state_core::kafka_code::KafkaCode;
+use share_state_core::record_state::RecordState;
 use share_state_core::share_partition as core;
 use share_state_core::share_partition::{AbortedTransaction, FetchedBatch};
 use share_state_core::state_batch::StateBatch;
@@ -188,6 +190,15 @@ pub fn aborted_in(aborted: &Bound<'_, PyAny>) -> PyResult<Vec<AbortedTransaction
         });
     }
     Ok(out)
+}
+
+/// Numbers of records by the name of their state.
+pub fn state_counts_out(py: Python<'_>, counts: StateCounts) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (state, count) in RecordState::ALL.into_iter().zip(counts) {
+        dict.set_item(state.name(), count)?;
+    }
+    Ok(dict)
 }
 
 /// A topic id that comes as text, as in requests.

@@ -62,6 +62,7 @@ fn key_with<'py>(
     key: &SharePartitionKey,
     topic_id: String,
 ) -> PyResult<Bound<'py, PyAny>> {
-    KEY.import(py, "share_state.types", "SharePartitionKey")?
-        .call1((&*key.group, topic_id, key.partition))
+    let class = KEY.import(py, "share_state.types", "SharePartitionKey")?;
+    let fields = (&*key.group, topic_id, key.partition);
+    named_tuple(class, fields.into_pyobject(py)?)
 }

@@ -1,7 +1,8 @@
 //! `Node` for Python: the data plane of a gateway. This file makes it, tells it of connections and time, and polls it; `states` has
-//! states and rounds of writes, `upstream` records, `settings` what the control plane swaps.
+//! states and rounds of writes, `upstream` records, `settings` what the control plane swaps, `lists` numbers for metrics.
 
 mod arguments;
+mod lists;
 mod outputs;
 mod round;
 mod settings;

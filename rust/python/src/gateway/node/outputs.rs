@@ -120,7 +120,7 @@ pub fn need_out(py: Python<'_>, need: Need) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 /// Topic id, partition and number of the isolation level.
-fn source_out(source: SourceKey) -> (String, i32, i8) {
+pub fn source_out(source: SourceKey) -> (String, i32, i8) {
     let SourceKey { id, isolation } = source;
     (
         id.topic_id.to_base64(),

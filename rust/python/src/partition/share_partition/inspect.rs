@@ -3,11 +3,12 @@
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use share_state_core::record_state::{Phase, RecordState};
+use share_state_core::record_state::Phase;
 
 use super::SharePartition;
 use super::calls::LONG;
 use crate::args::{Int, flag, text};
+use crate::convert;
 use crate::errors;
 use crate::partition::engine::each;
 use crate::partition::seen::Run;
@@ -85,11 +86,7 @@ impl SharePartition {
                 sp.state_counts()
             })
         })?;
-        let dict = PyDict::new(py);
-        for (state, count) in RecordState::ALL.into_iter().zip(counts) {
-            dict.set_item(state.name(), count)?;
-        }
-        Ok(dict)
+        convert::state_counts_out(py, counts)
     }
 
     /// True if nothing in the window is left to deliver or to settle: no record is held or available, no gap is unread, and no

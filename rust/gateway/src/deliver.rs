@@ -21,8 +21,10 @@ pub struct Wanted<'a> {
     pub batch_size: i32,
     /// Records to acquire at most; 0 or less acquires nothing.
     pub max_records: i32,
-    /// Bytes of record batches to look at; the first batch is looked at whatever its size.
+    /// Bytes of record batches to look at; the first batch is looked at even if it has more.
     pub max_bytes: usize,
+    /// Bytes that the first batch may have; `None` for any number.
+    pub first_bytes: Option<usize>,
 }
 
 /// Gives a member what `ring` holds from where the share partition wants to read next
@@ -31,7 +33,7 @@ pub struct Wanted<'a> {
 ///
 /// Where all that was looked at belongs to aborted transactions, what comes after it is looked at too.
 ///
-/// `None` if the ring does not hold the offset that is wanted: a read is needed.
+/// `None` if the ring does not hold the offset that is wanted: a read is needed. Nothing is given where the first batch is too large.
 ///
 /// # Errors
 /// The request is malformed; see [`AcquireError`].
@@ -43,6 +45,15 @@ pub fn deliver<S: InFlightStore>(
 ) -> Result<Option<Delivery>, AcquireError> {
     loop {
         let fetch_offset = share_partition.next_fetch_offset();
+        let is_too_large = |most| ring.first_batch_bytes(fetch_offset) > most;
+        if wanted.first_bytes.is_some_and(is_too_large) {
+            return Ok(Some(Delivery {
+                acquired: Vec::new(),
+                fetch_offset,
+                batches: 0,
+                pieces: Vec::new(),
+            }));
+        }
         let extent = Extent {
             max_bytes: wanted.max_bytes,
             // After the window every offset is available: what begins later changes nothing, and without this bound each call

@@ -82,17 +82,14 @@ impl Node {
         let mut bytes = 0_usize;
         for id in acquirable {
             // One batch is delivered whatever its size (KIP-74). Clients could not take an answer with several of them.
-            if !fetch.deliveries.is_empty()
-                && bytes.saturating_add(self.first_bytes(*id)) > limit.saturating_add(MORE)
-            {
-                continue;
-            }
+            let most = limit.saturating_add(MORE).saturating_sub(bytes);
             let wanted = Wanted {
                 member: &request.member,
                 mode: fetch.limits.mode,
                 batch_size: fetch.limits.batch_size,
                 max_records: records,
                 max_bytes: share.min(limit.saturating_sub(bytes).max(1)),
+                first_bytes: (!fetch.deliveries.is_empty()).then_some(most),
             };
             let place = self.partitions.get(*id).map(|served| served.id);
             let Some((place, taken)) = place.zip(self.take(*id, &wanted, now)) else {
@@ -142,7 +139,7 @@ impl Node {
                     self.read_ahead(key, now);
                     break Some(Ok(delivery));
                 }
-                // All that was there is of no use to members: holes, markers, aborted transactions.
+                // All that was there is of no use to members: holes, markers, aborted transactions. Or it is too large.
                 Ok(Some(delivery)) => {
                     let moved = served.engine.next_fetch_offset() > delivery.fetch_offset;
                     if !moved || !served.engine.can_acquire() {
@@ -203,17 +200,6 @@ impl Node {
             }
         }
         false
-    }
-
-    /// Bytes of the first batch that a share partition could give.
-    fn first_bytes(&self, id: ServedId) -> usize {
-        let served = self.partitions.get(id);
-        let found = served.and_then(|served| Some((served, self.sources.get(served.source)?)));
-        found.map_or(0, |(served, source)| {
-            source
-                .ring
-                .first_batch_bytes(served.engine.next_fetch_offset())
-        })
     }
 
     /// Returns `true` if a share partition serves and has nothing at hand for another fetch.

@@ -60,6 +60,7 @@ fn delivered(ring: &mut BatchRing) -> Delivery {
         batch_size: 500,
         max_records: 500,
         max_bytes: usize::MAX,
+        first_bytes: None,
     };
     deliver(ring, &mut sp, &wanted, LockTime(0))
         .unwrap()

@@ -31,6 +31,7 @@ const fn wanted(max_records: i32) -> Wanted<'static> {
         batch_size: 500,
         max_records,
         max_bytes: usize::MAX,
+        first_bytes: None,
     }
 }
 
@@ -150,6 +151,39 @@ fn records_that_were_aborted_are_passed_over_in_one_call() {
     ring.append(read).unwrap();
     assert!(deliver_at(&mut ring, &mut sp, wanted(10)).is_none());
     assert_eq!(sp.next_fetch_offset(), 10);
+}
+
+#[test]
+fn a_first_batch_that_is_too_large_is_not_given_even_after_others_that_are_of_no_use() {
+    let log = [LogBatch::of(7, 0, 9), LogBatch::plain(10, 99)];
+    let bytes: Vec<u8> = log.iter().flat_map(LogBatch::bytes).collect();
+    let [aborted_bytes, large] = [0, 1].map(|batch: usize| log[batch].bytes().len());
+    assert!(aborted_bytes < large);
+    let aborted = [AbortedTransaction {
+        producer_id: 7,
+        first_offset: 0,
+    }];
+    let mut ring = BatchRing::new();
+    let read = Read {
+        aborted: &aborted,
+        ..plain(0, bytes)
+    };
+    ring.append(read).unwrap();
+    for (most, expected) in [
+        (aborted_bytes - 1, (0, None)),
+        (large - 1, (10, None)),
+        (large, (10, Some((10, 14)))),
+    ] {
+        let mut sp = partition::<IntervalStore>(&[]);
+        let wanted = Wanted {
+            max_bytes: 1,
+            first_bytes: Some(most),
+            ..wanted(5)
+        };
+        let delivery = deliver_at(&mut ring, &mut sp, wanted).unwrap();
+        let given = ranges(&delivery).first().copied();
+        assert_eq!((delivery.fetch_offset, given), expected, "{most}");
+    }
 }
 
 #[test]

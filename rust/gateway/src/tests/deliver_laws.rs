@@ -287,6 +287,7 @@ proptest! {
                         batch_size,
                         max_records,
                         max_bytes,
+                        first_bytes: None,
                     };
                     world.deliver(member, &wanted);
                 }

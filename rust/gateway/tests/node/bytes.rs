@@ -24,6 +24,18 @@ fn large_batches_of_several_partitions_do_not_add_up_in_one_answer() {
 }
 
 #[test]
+fn one_batch_is_given_however_large_it_is() {
+    let (mut world, id) = (World::with(Limits::default(), &[A]), place(1, 0));
+    // More than an answer may have beyond its limit.
+    world.value = 40 << 10;
+    world.produce(id, 1);
+    world.warm(id);
+    let mut fetch = Fetch::of("m", 0).adding(&[id]);
+    fetch.max_bytes = 1;
+    assert_eq!(world.fetch(A, &fetch).offsets().len(), 2);
+}
+
+#[test]
 fn fetches_that_are_woken_together_share_the_bytes_that_are_left() {
     let limits = Limits {
         answers: 1,

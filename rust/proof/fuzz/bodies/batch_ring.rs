@@ -55,6 +55,7 @@ pub fn run(data: &[u8]) -> bool {
                     batch_size: 500,
                     max_records: a as i32,
                     max_bytes: b * 16,
+                    first_bytes: None,
                 };
                 match deliver(&mut ring, &mut partition, &wanted, LockTime(0)) {
                     Ok(Some(delivery)) => given(&delivery, &known),

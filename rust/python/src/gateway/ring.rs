@@ -214,6 +214,7 @@ impl BatchRing {
             batch_size: batch_size.0,
             max_records: max_records.0,
             max_bytes: max_bytes.0,
+            first_bytes: None,
         };
         // Nobody who has the lock of a ring waits for that of a share partition, nor for the interpreter.
         let delivered = share_partition.get().attached(py, |engine| {

@@ -45,6 +45,7 @@ impl<S: InFlightStore> World<S> {
             batch_size: self.plan.max_records,
             max_records: self.plan.max_records,
             max_bytes: usize::MAX,
+            first_bytes: None,
         };
         let archived = |counts: &[u64]| counts.get(RecordState::Archived as usize).copied();
         let before = archived(&led.part.state_counts());

@@ -1714,6 +1714,8 @@ class Node:
         """
     def configure(self, group: str, config: GroupConfig, *, now_ms: LockMs) -> None:
         """Change the configuration of a group. It counts from the next use on."""
+    def forget_config(self, group: str, *, now_ms: LockMs) -> None:
+        """Forget the configuration of a group, which uses that of groups that have none. It counts from the next use on."""
     def state_changed(self, group: str | None, topic_id: TopicIdLike, *, now_ms: LockMs) -> None:
         """Drop the share partitions of a group on a topic, or of all groups on it: their states were changed elsewhere."""
     def store_closed(self) -> None:

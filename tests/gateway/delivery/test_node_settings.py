@@ -120,6 +120,8 @@ def test_a_start_of_the_log_and_an_isolation_level_change_what_is_read() -> None
     assert needed(made) == ("records", BASE64, 0, 0, 1, 9)
     made.configure("g", ss.GroupConfig(isolation_level="read_committed"), now_ms=2)
     assert (made.ring(TOPIC, 0, 0), made.ring(TOPIC, 0, 1)) == (None, (None, -1, 0, 0))
+    made.forget_config("g", now_ms=3)
+    assert (made.ring(TOPIC, 0, 0), made.ring(TOPIC, 0, 1)) == ((None, -1, 0, 0), None)
 
 
 def test_upstream_and_store_that_are_lost_are_told() -> None:

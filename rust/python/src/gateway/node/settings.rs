@@ -90,6 +90,18 @@ impl Node {
             .map_err(|error| errors::config_argument(py, &error))
     }
 
+    /// Forget the configuration of a group, which uses that of groups that have none. It counts from the next use on.
+    #[pyo3(signature = (group, *, now_ms))]
+    fn forget_config(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = text)] group: &str,
+        now_ms: LockMs,
+    ) -> PyResult<()> {
+        self.0
+            .detached(py, |node| node.forget_config(group, now_ms.0))
+    }
+
     /// Drop the share partitions of a group on a topic, or of all groups on it: their states were changed elsewhere.
     #[pyo3(signature = (group, topic_id, *, now_ms))]
     fn state_changed(

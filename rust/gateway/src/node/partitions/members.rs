@@ -11,7 +11,7 @@ use crate::node::names::ServedId;
 /// A member, as long as it holds records or waits for some.
 #[derive(Debug, Default)]
 pub(super) struct Member {
-    /// Share partitions of which it was given records since its session began.
+    /// Share partitions of which it was given records since its session began. Each serves.
     held: BTreeSet<ServedId>,
     /// Connection of the fetch that it waits for.
     waiting: Option<ConnectionId>,
@@ -35,6 +35,16 @@ impl Partitions {
         };
         let group = self.groups.get_mut(group);
         group.and_then(member_of).unwrap_or_default()
+    }
+
+    /// Takes note that a share partition of a group serves no more: its locks are gone.
+    pub(super) fn forget_held(&mut self, group: &str, id: ServedId) {
+        let Some(group) = self.groups.get_mut(group) else {
+            return;
+        };
+        group.members.retain(|_, member| {
+            !member.held.remove(&id) || !member.held.is_empty() || member.waiting.is_some()
+        });
     }
 
     /// Notes the connection on which a member waits, which waits on no other.
@@ -77,6 +87,17 @@ impl Partitions {
             && of.held.is_empty()
         {
             group.members.remove(member);
+        }
+    }
+
+    /// Panics when an invariant is broken. For tests.
+    pub(super) fn check_members(&self) {
+        for group in self.groups.values() {
+            for member in group.members.values() {
+                assert!(member.waiting.is_some() || !member.held.is_empty());
+                let listed = |id| group.by_id.values().any(|listed| listed == id);
+                assert!(member.held.iter().all(listed));
+            }
         }
     }
 

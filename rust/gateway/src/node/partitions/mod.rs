@@ -175,6 +175,7 @@ impl Partitions {
         served.engine.fence();
         let (group, partition) = (Arc::clone(&served.engine.key().group), served.id);
         let has_writes = served.has_writes();
+        self.forget_held(&group, id);
         if let Some(group) = self.groups.get_mut(&group) {
             group.by_id.remove(&partition);
             if has_writes {
@@ -227,6 +228,7 @@ impl Partitions {
 
     /// Panics when an invariant is broken. For tests.
     pub fn check(&self) {
+        self.check_members();
         let mut listed = 0;
         for group in self.groups.values() {
             for (partition, id) in &group.by_id {

@@ -82,3 +82,59 @@ pub(super) fn acknowledge_text(code: i16) -> Option<&'static str> {
         _ => Some("The server experienced an unexpected error when processing the request."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_codes_that_clients_survive() {
+        for (code, fetched, acknowledged) in [
+            (0, 0, 0),
+            (-1, -1, -1),
+            (3, 3, 3),
+            (29, 29, 29),
+            (78, 78, 78),
+            (100, 100, 100),
+            // It is loaded again.
+            (6, 0, 6),
+            (74, 0, 74),
+            (124, 0, 124),
+            // Clients do not survive these in a fetch.
+            (2, -1, 2),
+            (5, -1, 5),
+            (14, -1, 14),
+            (15, -1, 15),
+            (16, -1, 16),
+            (42, -1, 42),
+            (56, -1, -1),
+            (69, -1, 69),
+            (121, -1, 121),
+        ] {
+            assert_eq!((fetch(code), acknowledge(code)), (fetched, acknowledged));
+        }
+    }
+
+    #[test]
+    fn a_code_of_acknowledgements_has_a_text_where_a_share_partition_has_seen_them() {
+        for code in [0, 3, 29, 100] {
+            assert_eq!(acknowledge_text(code), None, "{code}");
+        }
+        let unexpected = "The server experienced an unexpected error when processing the request.";
+        for (code, text) in [
+            (-1, unexpected),
+            (6, unexpected),
+            (15, "The coordinator is not available."),
+            (
+                42,
+                "The request is malformed, or was sent to a server of another kind.",
+            ),
+            (
+                121,
+                "The record state is invalid. The acknowledgement of delivery could not be completed.",
+            ),
+        ] {
+            assert_eq!(acknowledge_text(code), Some(text), "{code}");
+        }
+    }
+}

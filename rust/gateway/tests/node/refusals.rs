@@ -76,6 +76,49 @@ fn a_member_without_room_is_told_so_after_the_time_that_it_would_wait() {
 }
 
 #[test]
+fn a_member_without_room_waits_no_longer_than_clients_survive_and_others_do_not_wait() {
+    let limits = Limits {
+        sessions: 1,
+        ..Limits::default()
+    };
+    let mut world = World::with(limits, &[A, B]);
+    world.fetch(A, &Fetch::of("a", 0));
+    for (member, epoch, code) in [("a", 9, 123), ("b", 4, 122)] {
+        let refused = world.fetch(A, &Fetch::of(member, epoch).waiting(500));
+        assert_eq!(refused.error, code);
+    }
+    world.feed(B, &Fetch::of("b", 0).waiting(i32::MAX).frame(1));
+    world.pass(24_999);
+    assert_eq!(world.frame(B), None);
+    world.pass(1);
+    assert_eq!(world.answer(B, 78).unwrap().error, 133);
+    assert_eq!(world.fetch(B, &Fetch::of("b", 0).waiting(-1)).error, 133);
+}
+
+#[test]
+fn the_group_is_checked_before_the_member() {
+    let mut world = world();
+    let rules = vec![rule(Resource::Group, "g", false, true)];
+    world.node.set_access(Access::new(rules, []));
+    let (id, long) = ("m".repeat(36), "m".repeat(37));
+    for (group, member, code) in [
+        ("", "m", 42),
+        ("h", "m", 30),
+        ("h", "", 30),
+        ("g", "", 42),
+        ("g", &long, 42),
+        ("g", &id, 0),
+    ] {
+        let mut fetch = Fetch::of(member, 0);
+        fetch.group = group.to_owned();
+        assert_eq!(world.fetch(A, &fetch).error, code, "{group} {member}");
+        let mut request = Acknowledge::of(member, 1, &[]);
+        request.group = group.to_owned();
+        assert_eq!(world.acknowledge(A, &request).error, code);
+    }
+}
+
+#[test]
 fn a_session_of_more_partitions_than_a_request_may_have_is_ended() {
     let limits = Limits {
         elements: 5,

@@ -55,3 +55,32 @@ impl Timers {
         self.set.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_go_off_in_their_order_and_those_of_one_moment_as_they_were_set() {
+        let mut timers = Timers::default();
+        assert_eq!(timers.next(), None);
+        for (at, connection) in [(30, 0), (10, 1), (20, 2), (20, 3), (21, 4)] {
+            timers.set(LockTime(at), Timer::Request(connection));
+        }
+        assert_eq!(timers.next(), Some(LockTime(10)));
+        let due: Vec<_> = std::iter::from_fn(|| timers.due(LockTime(20))).collect();
+        assert_eq!(due, [1, 2, 3].map(Timer::Request));
+        assert_eq!(timers.next(), Some(LockTime(21)));
+        assert_eq!(timers.due(LockTime(20)), None);
+    }
+
+    #[test]
+    fn a_timer_that_was_taken_back_does_not_go_off_and_no_other_goes_with_it() {
+        let mut timers = Timers::default();
+        let [_, second] = [5, 6].map(|of| timers.set(LockTime(10), Timer::Request(of)));
+        timers.take_back(second);
+        assert_eq!((timers.len(), timers.next()), (1, Some(LockTime(10))));
+        assert_eq!(timers.due(LockTime(99)), Some(Timer::Request(5)));
+        assert_eq!(timers.next(), None);
+    }
+}

@@ -26,7 +26,7 @@ pub enum Event {
         served: ServedId,
         /// Its key.
         key: SharePartitionKey,
-        /// 0 if it serves from now on, otherwise the code for those that wait for it.
+        /// 0 if it serves from now on or was dropped to be loaded again, otherwise the code for those that wait for it.
         code: i16,
         /// The fault, for the log, where it has one of its own.
         cause: Option<InitializeError>,

@@ -20,6 +20,7 @@ mod frames;
 mod listing;
 mod loads;
 mod locks;
+mod logs;
 mod lookups;
 mod members;
 mod memory;

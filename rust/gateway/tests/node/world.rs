@@ -284,7 +284,7 @@ impl World {
     }
 
     /// Answers a read with some batches, or keeps it until there are any.
-    fn read(&mut self, key: SourceKey, life: u64, offset: i64) {
+    pub fn read(&mut self, key: SourceKey, life: u64, offset: i64) {
         let end = self.ends.get(&key.id).copied().unwrap_or(0);
         if offset >= end {
             self.tails.push((key, life, offset));

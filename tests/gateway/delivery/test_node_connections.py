@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from share_state._core import Node
-from share_state.errors import ShareStateError, UnsupportedVersionError, WireDecodeError
+from share_state.errors import LimitExceededError, ShareStateError, UnsupportedVersionError, WireDecodeError
 from tests.gateway.delivery.one_node import (
     ACKNOWLEDGE,
     FETCH,
@@ -39,6 +39,12 @@ def test_a_connection_ends_with_the_exception_for_the_log() -> None:
     length = closed_by(node(frame=2000), struct.pack(">ih", 2001, FETCH))
     assert isinstance(length, WireDecodeError)
     assert (str(length), length.position, length.kind) == ("a frame announces 2001 bytes, not 4 to 2000", 0, "length")
+    busy, limit = node(), 64 << 20
+    loaded(busy)
+    busy.poll()
+    queued = closed_by(busy, bytes(limit + 1))
+    assert isinstance(queued, LimitExceededError)
+    assert (queued.limit, queued.asked, queued.allowed) == ("queued", limit + 1, limit)
 
 
 def test_requests_of_others_and_of_strangers_are_given_back() -> None:
@@ -64,7 +70,9 @@ def test_a_client_that_takes_its_answers_is_served_on() -> None:
     assert len(data) > 256 << 10
     made.feed(1, fetch(1), now_ms=2)
     assert made.poll()[0] == [], "its next request waits"
-    made.sent(1, len(data), now_ms=3)
+    made.sent(1, len(data) - (256 << 10), now_ms=3)
+    assert made.poll()[0] == []
+    made.sent(1, 1, now_ms=4)
     assert sent(made)["errorCode"] == 0
 
 

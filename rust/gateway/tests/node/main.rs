@@ -34,6 +34,7 @@ mod settings;
 mod shares;
 mod shown;
 mod states;
+mod transactions;
 mod truncation;
 mod upstream;
 mod waits;

@@ -7,6 +7,7 @@
     reason = "the helpers of tests assert"
 )]
 
+mod ahead;
 mod answers;
 mod bytes;
 mod client;

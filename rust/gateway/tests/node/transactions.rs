@@ -41,7 +41,7 @@ fn waiting(locks: u32) -> World {
 }
 
 /// Has batches come from the beginning of the log on; the transaction that begins at an offset was aborted.
-fn read(world: &mut World, batches: &[Vec<u8>], first_offset: i64) {
+fn read(world: &mut World, source: SourceKey, batches: &[Vec<u8>], first_offset: i64) {
     let batches = batches.concat();
     let end = batches.len();
     let read = Read {
@@ -55,14 +55,14 @@ fn read(world: &mut World, batches: &[Vec<u8>], first_offset: i64) {
         }],
         checksums: Checksums::Trusted,
     };
-    world.node.records_read(SOURCE, 1, read, world.now).unwrap();
+    world.node.records_read(source, 1, read, world.now).unwrap();
     world.drive();
 }
 
 #[test]
 fn aborted_records_are_passed_over_and_what_follows_them_is_given() {
     let mut world = waiting(2_000);
-    read(&mut world, &[transactional(0)], 0);
+    read(&mut world, SOURCE, &[transactional(0)], 0);
     assert_eq!(world.frame(A), None);
     let key = SharePartitionKey::new("group", SOURCE.id.topic_id, 0);
     let shown = world.node.shown(&key).unwrap();
@@ -75,11 +75,27 @@ fn aborted_records_are_passed_over_and_what_follows_them_is_given() {
 fn a_fetch_that_finds_aborted_records_alone_waits_on() {
     // With the aborted records there are as many in flight as there may be.
     let mut world = waiting(4);
-    read(&mut world, &[bytes(0, 5), transactional(2)], 2);
+    read(&mut world, SOURCE, &[bytes(0, 5), transactional(2)], 2);
     assert_eq!(world.answer(A, 78).unwrap().row().acquired, [(0, 1, 1)]);
     let fetch = Fetch::of("n", 0).adding(&[SOURCE.id]).waiting(500);
     world.feed(B, &fetch.frame(2));
     assert_eq!(world.frame(B), None);
     world.close(A);
     assert_eq!(world.answer(B, 78).unwrap().row().acquired, [(0, 1, 2)]);
+}
+
+#[test]
+fn a_group_that_reads_everything_is_given_aborted_records() {
+    let mut world = World::with(Limits::default(), &[A]);
+    let fetch = Fetch::of("m", 0).adding(&[SOURCE.id]).waiting(500);
+    world.feed(A, &fetch.frame(1));
+    let source = SourceKey {
+        isolation: IsolationLevel::ReadUncommitted,
+        ..SOURCE
+    };
+    read(&mut world, source, &[transactional(0)], 0);
+    assert!(world.frame(A).is_some());
+    // The list is for those who read what was committed, and a broker has no reason to send it here.
+    let mut listed = world.node.list();
+    assert_eq!(listed.next().unwrap().state_counts, [0, 2, 0, 0, 0]);
 }

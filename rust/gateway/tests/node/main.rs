@@ -35,6 +35,7 @@ mod settings;
 mod shares;
 mod shown;
 mod states;
+mod sweeps;
 mod transactions;
 mod truncation;
 mod upstream;

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from share_state.gateway import ShareGateway
+from share_state.types import SharePartitionKey
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.patience import wait_until
 from tests.gateway.serving import MEMBER, fetch, heartbeat, serving
@@ -66,8 +67,8 @@ class Market:
         """Wait until share partitions of a group are loaded."""
 
         def loaded() -> bool:
-            served = [self.gateway.manager.get(group, _SHORT[topic], number) for topic, number in places]
-            return all(one is not None and one.is_ready for one in served)
+            shown = self.gateway.plane.node.shown
+            return all(shown(SharePartitionKey(group, _SHORT[topic], number)) is not None for topic, number in places)
 
         wait_until(loaded, f"{places} of {group}")
 

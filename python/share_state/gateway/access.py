@@ -94,6 +94,15 @@ class Access:
                 self._known[asked] = known
         return known
 
+    def reading(self) -> tuple[list[tuple[str, str, str, bool, bool]] | None, list[str]]:
+        """Return the rules on reading topics and groups as principal, type, name, prefixed, allow; and the super users."""
+        if self._rules is None:
+            return None, []
+        operations, resources = {Operation.READ, Operation.ALL}, {Resource.TOPIC, Resource.GROUP}
+        rules = [rule for rule in self._rules if rule.operation in operations and rule.resource in resources]
+        rows = [(rule.principal, rule.resource.value, rule.name, rule.prefixed, rule.allow) for rule in rules]
+        return rows, sorted(self._super_users)
+
     def _decide(self, principal: str, operation: Operation, resource: Resource, name: str) -> bool:
         allowing = _IMPLIED_BY.get(operation, frozenset({operation}))
         allowed = False

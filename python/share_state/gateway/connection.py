@@ -42,6 +42,7 @@ class Serving(NamedTuple):
         limits: what a client may take up.
         queued: counts bytes of requests.
         answers: counts bytes of answers.
+        taken: called with a client and the bytes of an answer, once the operating system has taken all of it.
     """
 
     respond: Respond
@@ -49,6 +50,7 @@ class Serving(NamedTuple):
     limits: Limits
     queued: QueuedBytes
     answers: AnswerBytes
+    taken: Callable[[Client, int], None]
 
 
 class ClientConnection(Frames):
@@ -181,6 +183,7 @@ class ClientConnection(Frames):
                     return
                 if answer:
                     await self._send(answer)
+                    serving.taken(self.client, len(answer))
                 if self.client.is_refused:
                     self._out.close()
                     return

@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from share_state._core import decode_message, encode_message, encode_share_fetch_answer
+from share_state._core import decode_message, encode_message
 from share_state.errors import UnsupportedVersionError, WireDecodeError
 from share_state.gateway.access import CLUSTER_NAME, Operation, Resource
 from share_state.gateway.counts import Counts
@@ -28,7 +28,7 @@ _LOG: Final = logging.getLogger("share_state.gateway")
 _KEY: Final = struct.Struct(">hh")
 _FIRST_FLEXIBLE: Final = 3
 #: ShareFetch and ShareAcknowledge: their lists of acknowledgements may be long.
-_ACKNOWLEDGING: Final = frozenset({SHARE_FETCH, SHARE_ACKNOWLEDGE})
+_SHARE: Final = frozenset({SHARE_FETCH, SHARE_ACKNOWLEDGE})
 _TOO_LATE: Final = "The client is logged in already"
 
 #: Produce and Fetch. librdkafka takes a broker without them for one too old for records with headers, and never starts. It
@@ -61,8 +61,8 @@ class Dispatch:
     """Answers frames.
 
     Args:
-        apis: the requests by key, without ApiVersions and ShareFetch.
-        share_fetch: answers ShareFetch with a whole frame: client, version, correlation id, message.
+        apis: the requests by key, without ApiVersions, ShareFetch and ShareAcknowledge.
+        share: answers those two, frames with frames.
         features: gives the features that ApiVersions tells, for its version.
         limits: what clients may take up.
         counts: where requests are counted.
@@ -76,7 +76,7 @@ class Dispatch:
     def __init__(
         self,
         apis: dict[int, Api],
-        share_fetch: Callable[[Client, int, int, dict[str, Any]], Awaitable[bytes]],
+        share: Callable[[Client, bytes], Awaitable[bytes]],
         features: Callable[[int], dict[str, Any]],
         *,
         limits: Limits,
@@ -84,14 +84,14 @@ class Dispatch:
         net: Net,
     ) -> None:
         self._apis = apis
-        self._share_fetch = share_fetch
+        self._share = share
         self._features = features
         self._limits = limits
         self._work = WorkBytes(limits.work)
         self._logins: dict[int, tuple[int, int]] = {}
         self._versions = {key: (api.oldest, api.newest) for key, api in apis.items()}
         self._versions[VERSIONS] = spoken(VERSIONS, until=4)
-        self._versions[SHARE_FETCH] = spoken(SHARE_FETCH)
+        self._versions |= {key: spoken(key) for key in _SHARE}
         self.relay: Relays | None = None
         self.relayed_versions: dict[int, tuple[int, int]] = {}
         self._counts = counts
@@ -130,6 +130,9 @@ class Dispatch:
             raise UnsupportedVersionError(f"request {api_key} version {version} is not served{hint}")
         request = request_of(payload)
         client.client_id = request.client_id
+        if api_key in _SHARE:
+            with self._malformed(client, api_key, version):
+                return await self._share(client, payload)
         with self._malformed(client, api_key, version):
             # What follows a message is skipped, as Kafka does: librdkafka sends more than there is in some versions.
             elements = self._limits.elements
@@ -158,15 +161,10 @@ class Dispatch:
         """Have a handler answer; what it raises is a fault of ours, and becomes the answer."""
         api_key, version, correlation_id = request.api_key, request.version, request.correlation_id
         try:
-            if api_key == SHARE_FETCH:
-                return await self._share_fetch(client, version, correlation_id, asked)
             answer = await self._apis[api_key].handler(client, version, asked)
             body = await self._net.encoded(api_key, version, answer)
         except Exception as wrong:  # noqa: BLE001  the connection lives
             code = self._net.caught(wrong, client, api_key, _group_in(asked))
-            if api_key == SHARE_FETCH:
-                self._counts.request_errors[api_key, code] += 1
-                return encode_share_fetch_answer(version, correlation_id, [], lock_timeout_ms=0, error_code=code)
             answer = REFUSALS[api_key](asked, code)
             body = encode_message(api_key, version, answer, response=True)
         if error_code := answer.get("errorCode"):
@@ -184,7 +182,7 @@ class Dispatch:
             return longest_of_stranger(api_key)
         if api_key is None:
             return limits.relayed_frame if self.relay is not None else limits.frame
-        if api_key in _ACKNOWLEDGING:
+        if api_key in _SHARE:
             return limits.frame
         return limits.relayed_frame if api_key in self.relayed_versions and api_key not in self._versions else limits.other_frame
 

@@ -7,22 +7,24 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from share_state._core import ShareSessions
-from share_state.gateway import waiting_fetch
+from share_state._core import Node
 from share_state.gateway.authentication import Authentication
+from share_state.gateway.clock import lock_ms
 from share_state.gateway.configs import Configs
 from share_state.gateway.connection import Serving
 from share_state.gateway.counts import Counts
+from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.discovery import Discovery, features
 from share_state.gateway.dispatch import Api, Dispatch
 from share_state.gateway.group_configs import GroupConfigs
 from share_state.gateway.group_descriptions import GroupDescriptions
 from share_state.gateway.groups import Groups
 from share_state.gateway.identity import Identity
+from share_state.gateway.loading import Loading
 from share_state.gateway.log_offsets import LogOffsets
 from share_state.gateway.monitoring import Monitoring
 from share_state.gateway.net import Net
@@ -33,13 +35,9 @@ from share_state.gateway.readings import Parts
 from share_state.gateway.relay import Relay
 from share_state.gateway.requests import Client
 from share_state.gateway.server import Server
-from share_state.gateway.share_acknowledge import ShareAcknowledge
-from share_state.gateway.share_fetch import ShareFetch
-from share_state.gateway.share_partitions import SharePartitionManager
-from share_state.gateway.start_offsets import StartOffsets
 from share_state.gateway.stores import open_stores
 from share_state.gateway.topic_configs import TopicConfigs
-from share_state.gateway.topic_names import TopicNames
+from share_state.gateway.topic_lookups import TopicLookups
 from share_state.gateway.topic_watch import TopicWatch
 from share_state.gateway.truncation import Truncation
 from share_state.gateway.upstream.claim import Claim
@@ -65,9 +63,11 @@ _WORKERS: Final = 16
 _REFRESH: Final = 30.0
 #: Seconds after which a topic that upstream does not know any more counts as deleted (``topic.deletion.grace.ms``).
 _DELETION_GRACE: Final = 300.0
-#: Seconds without a reader after which batches are given up, and without a request after which a share partition is.
-_SILENT_RING: Final = 60.0
-_SILENT_PARTITION: Final = 300.0
+#: Milliseconds without a request after which a share partition is given up.
+_SILENT_PARTITION_MS: Final = 300_000
+#: Seconds without any batch from upstream after which fetches are told so (``upstream.unavailable.ms``), and between two looks.
+_UNAVAILABLE: Final = 10.0
+_LOOK: Final = 1.0
 _FETCH_MAX_BYTES: Final = 57_671_680
 
 
@@ -106,27 +106,19 @@ class ShareGateway:
         self._upstream = Upstream(options.upstream, options.upstream_security, self._registry)
         self._upstream.changed = self._topics_changed
         self.counts = Counts()
-        self._readers = Readers(self._upstream, self._registry, self.counts)
-        self.manager = SharePartitionManager(
-            self._store,
-            self._executor,
-            self._readers,
-            self._configs,
-            generation=self.identity.generation,
-            start_offsets=StartOffsets(self._upstream),
-            counts=self.counts,
-        )
+        self.plane = DataPlane(self._node(), self._store, self._executor, self.counts)
+        self._readers = Readers(self._upstream, self._registry, self.plane, self.counts)
+        self._loading = Loading(self.plane, self._store, self._executor, self._upstream, self.counts)
         rewinds = options.on_truncation == "rewind"
-        self._readers.truncated = Truncation(self._store, self._executor, self.manager, rewinds=rewinds).begin
-        self.manager.wake = lambda served: waiting_fetch.wake(self.manager, served)
-        self.sessions = ShareSessions(options.max_share_sessions)
+        self._readers.truncated = Truncation(self._store, self._executor, self.plane, rewinds=rewinds).begin
+        self._configs.changed = self._configure
         self._net = Net(self.counts, options.limits)
         self._answers = self._net.answers
-        self._watch = TopicWatch(self._upstream, groups, lambda: {served.reader.topic for served in self.manager.all()})
+        self._watch = TopicWatch(self._upstream, groups, lambda: {reader.topic for reader in self._readers.all()})
         self._relay = Relay(self._upstream, self._registry, options, counts=self.counts, net=self._net) if options.relay else None
         self._ordinary = None if self._relay is None else OrdinaryGroups(self._relay)
         stores = groups, self._store, self._executor
-        self._groups = Groups(*stores, self._upstream, self.manager, net=self._net, ordinary=self._ordinary)
+        self._groups = Groups(*stores, self._upstream, self.plane, net=self._net, ordinary=self._ordinary)
         self._discovery = Discovery(
             self._upstream, self.identity, options.node_id, advertised=options.advertised, relay=self._relay, net=self._net
         )
@@ -137,7 +129,9 @@ class ShareGateway:
         admission = Admission(allowed, limits.address_connections, limits.principal_connections)
         self.authentication = Authentication(self.dispatch, options.users, options.tokens, admission)
         queued = QueuedBytes(options.limits.queued)
-        serving = Serving(self.authentication.respond, self.dispatch.longest, options.limits, queued, self._answers)
+        serving = Serving(
+            self.authentication.respond, self.dispatch.longest, options.limits, queued, self._answers, self.plane.taken
+        )
         self.server = Server(
             serving, self.authentication.meet, self._gone, options.access, admission, ssl_context=options.ssl_context
         )
@@ -173,6 +167,18 @@ class ShareGateway:
         """
         for group in self._configs.names():
             self._groups.store.set_group_config(group, self._configs.of(group))
+        self._configure(self._configs.names())
+        names = TopicLookups(self.plane, self._upstream)
+        self.plane.begin(
+            {
+                "state": self._loading.state,
+                "start": self._loading.start,
+                "loaded": self._loading.loaded,
+                "topics": names.begin,
+                "records": self._readers.want,
+                "log_start": self._readers.ask_log_start,
+            }
+        )
         try:
             await self._upstream.topics(self._upstream.names())
         except UpstreamError as lost:
@@ -184,7 +190,7 @@ class ShareGateway:
             self._relay.topics_changed = self._watch.look
             self.dispatch.relayed_versions = await self._relay.versions()
         self._groups.start()
-        works = self._tidy(), self._refresh(), self._forget(), self._watch.run()
+        works = self._tidy(), self._refresh(), self._forget(), self._tell_silence(), self._watch.run()
         self._tasks.update(asyncio.get_running_loop().create_task(work) for work in works)
         if self._monitoring is not None and self.options.metrics is not None:
             self.metrics_address = await self._monitoring.start(*self.options.metrics)
@@ -200,7 +206,8 @@ class ShareGateway:
         await cancel_all(self._tasks)
         await self._groups.close()
         await self._readers.close()
-        await self.manager.close()
+        await self._loading.close()
+        await self.plane.close()
         await self._claim.close()
         if self._relay is not None:
             await self._relay.close()
@@ -214,27 +221,39 @@ class ShareGateway:
     async def __aexit__(self, *raised: object) -> None:
         await self.close()
 
+    def _node(self) -> Node:
+        options = self.options
+        limits = options.limits
+        node = Node(
+            leader_epoch=self.identity.generation,
+            config=self._configs.unset(),
+            frame=limits.frame,
+            elements=limits.elements,
+            answers=limits.answers,
+            sessions=options.max_share_sessions,
+            fetch_max_bytes=_FETCH_MAX_BYTES,
+        )
+        node.set_access(*options.access.reading())
+        return node
+
+    def _configure(self, groups: Collection[str]) -> None:
+        for group in groups:
+            self.plane.configure(group, self._configs.resolved(group) if self._configs.set_by(group) else None)
+
     def _table(self) -> Dispatch:
-        names = TopicNames(self._upstream)
-        fetch = ShareFetch(
-            self.sessions,
-            self.manager,
-            names,
-            self._configs,
-            max_bytes=_FETCH_MAX_BYTES,
-            answers=self._answers,
-            counts=self.counts,
+        offsets = Offsets(
+            self._groups,
+            self._store,
+            self._executor,
+            self._upstream,
+            self.plane,
+            generation=self.identity.generation,
             net=self._net,
         )
-        acknowledge = ShareAcknowledge(self.sessions, self.manager, names, self._configs, net=self._net)
-        offsets = Offsets(self._groups, self._store, self._executor, self._upstream, self.manager, net=self._net)
         topics = TopicConfigs(self._upstream, relays=self.options.relay)
         configs = Configs(self._configs, self._groups.store, self._executor, self.options.node_id, topics, net=self._net)
         groups, discovery = self._groups, self._discovery
         descriptions = GroupDescriptions(groups, self._upstream, net=self._net, ordinary=self._ordinary)
-
-        async def acknowledged(client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
-            return await acknowledge.answer(client, asked)
 
         handlers = {
             apis.LIST_OFFSETS: LogOffsets(self._upstream, self._net).list_offsets,
@@ -250,14 +269,13 @@ class ShareGateway:
             apis.LIST_CONFIG_RESOURCES: configs.list_resources,
             apis.SHARE_GROUP_HEARTBEAT: groups.heartbeat,
             apis.DESCRIBE_SHARE_GROUPS: descriptions.describe,
-            apis.SHARE_ACKNOWLEDGE: acknowledged,
             apis.DESCRIBE_SHARE_GROUP_OFFSETS: offsets.describe,
             apis.ALTER_SHARE_GROUP_OFFSETS: offsets.alter,
             apis.DELETE_SHARE_GROUP_OFFSETS: offsets.delete,
         }
-        self._fetches, self._offsets = fetch, offsets
+        self._offsets = offsets
         answered = {key: Api(*apis.spoken(key, until=_SERVED_UNTIL.get(key)), handler) for key, handler in handlers.items()}
-        return Dispatch(answered, fetch.answer, features, limits=self.options.limits, counts=self.counts, net=self._net)
+        return Dispatch(answered, self.plane.respond, features, limits=self.options.limits, counts=self.counts, net=self._net)
 
     def _parts(self, queued: QueuedBytes) -> Parts:
         return Parts(
@@ -268,46 +286,53 @@ class ShareGateway:
             authentication=self.authentication,
             queued=queued,
             answers=self._answers,
-            sessions=self.sessions,
-            fetches=self._fetches,
             offsets=self._offsets,
             groups=self._groups,
             store=self._store,
-            manager=self.manager,
+            plane=self.plane,
             upstream=self._upstream,
             readers=self._readers,
         )
 
     def _gone(self, client: Client) -> None:
-        for group, member in self.sessions.connection_closed(client.connection_id):
-            self.manager.release(group, member)
+        self.plane.gone(client)
         if self._relay is not None:
             self._relay.gone(client)
 
     def _topics_changed(self, gone: list[str]) -> None:
         self._groups.store.set_topics(self._upstream.view())
+        self.plane.node.set_topics(self._upstream.rows())
         if gone:
             self._deleted.put_nowait(gone)
 
     async def _forget(self) -> None:
         """Delete the states of topics that are gone."""
         while True:
-            await self._groups.topics_deleted(await self._deleted.get())
+            topic_ids = await self._deleted.get()
+            for topic_id in topic_ids:
+                self._readers.forget(topic_id)
+            await self._groups.topics_deleted(topic_ids)
 
     async def _refresh(self) -> None:
         """Check every topic periodically, also for those that were deleted, and give memory back."""
         while True:
             await asyncio.sleep(_REFRESH)
-            self._readers.sweep(time.monotonic() - _SILENT_RING)
-            self.manager.sweep(time.monotonic() - _SILENT_PARTITION)
+            self.plane.tell(self.plane.node.sweep, lock_ms() - _SILENT_PARTITION_MS)
             groups = {group for group, _ in self._groups.store.groups()}
-            self.counts.keep(groups)
             self._configs.keep(groups)
+            self.plane.node.keep_counts(groups)
             try:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)
             except UpstreamError as lost:
                 _LOG.warning("upstream cannot be reached: %s", lost)
+
+    async def _tell_silence(self) -> None:
+        """Have fetches told that upstream is silent; it ends with the next batches."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            for source in self._readers.silent_since(time.monotonic() - _UNAVAILABLE):
+                self.plane.node.upstream_lost(*source)
 
     async def _tidy(self) -> None:
         """Write snapshots of idle share partitions, and prune the log."""

@@ -60,10 +60,12 @@ class GroupConfigs:
         """Return the values in force, clamped to the broker's bounds (KIP-1240)."""
         found = self._resolved.get(group)
         if found is None:
-            # There is no producer for a dead-letter queue here (share.version is 1): records end as archived.
-            settings = {name: value for name, value in self.of(group).items() if not name.startswith("errors.")}
-            found = self._resolved[group] = GroupConfig.from_kafka(settings, self.broker)
+            found = self._resolved[group] = GroupConfig.from_kafka(_without_dead_letters(self.of(group)), self.broker)
         return found
+
+    def unset(self) -> GroupConfig:
+        """Return the values in force for a group that has set nothing."""
+        return GroupConfig.from_kafka(_without_dead_letters(self.defaults), self.broker)
 
     def keep(self, groups: Collection[str]) -> None:
         """Forget the values in force of other groups; those that are asked for again are looked up again."""
@@ -81,6 +83,11 @@ class GroupConfigs:
         self._groups = groups
         for group in changes:
             self._resolved.pop(group, None)
+
+
+def _without_dead_letters(settings: Mapping[str, str]) -> dict[str, str]:
+    """Leave out a dead-letter queue: there is no producer for one here (share.version is 1), and records end as archived."""
+    return {name: value for name, value in settings.items() if not name.startswith("errors.")}
 
 
 def _wrong(name: str, value: str) -> ConfigError | None:

@@ -17,11 +17,11 @@ from share_state._core import ShareGroupStore, StateStore
 from share_state.errors import ShareStateError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.clock import lock_ms, wall_ms
+from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.net import Net
 from share_state.gateway.ordinary_groups import OrdinaryGroups
 from share_state.gateway.refusals import refused_heartbeat
 from share_state.gateway.requests import Client, is_member_id
-from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.kafka import codes
 from share_state.logs import named
@@ -46,7 +46,7 @@ class Groups:
         store: the states of share partitions.
         executor: where calls run that wait for a disk.
         upstream: the cluster with the topics.
-        manager: the share partitions in memory.
+        plane: the share partitions in memory.
         net: catches what a group raises.
         ordinary: groups of other kinds, where clients reach them through the gateway.
     """
@@ -57,7 +57,7 @@ class Groups:
         store: StateStore,
         executor: ThreadPoolExecutor,
         upstream: Upstream,
-        manager: SharePartitionManager,
+        plane: DataPlane,
         *,
         net: Net,
         ordinary: OrdinaryGroups | None = None,
@@ -68,7 +68,7 @@ class Groups:
         self._states = store
         self._executor = executor
         self._upstream = upstream
-        self._manager = manager
+        self._plane = plane
         self._net = net
         self._ordinary = ordinary
         #: Only as long as somebody waits: groups come and go.
@@ -202,7 +202,7 @@ class Groups:
         """Delete states of share partitions, with one write; returns the first code of each group and topic that failed."""
         if not keys:
             return {}
-        self._manager.drop_topics({(key.group, key.topic_id) for key in keys})
+        self._plane.states_changed({(key.group, key.topic_id) for key in keys})
         outcomes = await self._in_thread(lambda: self._states.delete_states(keys))
         failed: dict[tuple[str, str], int] = {}
         for key, outcome in zip(keys, outcomes, strict=False):
@@ -218,7 +218,7 @@ class Groups:
     async def topics_deleted(self, topic_ids: list[str]) -> None:
         """Forget topics: groups, share partitions and their states."""
         for topic_id in topic_ids:
-            self._manager.drop_topic(topic_id)
+            self._plane.topic_deleted(topic_id)
         ticket = self.store.topics_deleted(topic_ids, wall_ms=wall_ms())
         await self.durable(ticket)
         await self._in_thread(lambda: self._states.topics_deleted(topic_ids))

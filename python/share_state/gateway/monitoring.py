@@ -61,7 +61,9 @@ class Monitoring:
             why.append("upstream does not answer in time")
         except UpstreamError as lost:
             why.append(f"upstream does not answer: {lost}")
-        if parts.manager.writes.is_failing:
+        if parts.plane.wrong is not None:
+            why.append(f"the data plane has failed: {parts.plane.wrong}")
+        if parts.plane.is_failing:
             why.append("the log of share partitions takes no writes")
         if parts.groups.is_failing:
             why.append("the log of groups takes no writes")

@@ -15,11 +15,11 @@ from share_state.errors import ShareStateError, StoreError
 from share_state.gateway.access import Operation, Resource
 from share_state.gateway.answers import text_of
 from share_state.gateway.clock import wall_ms
+from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.groups import Groups, not_share_group
 from share_state.gateway.net import Net
 from share_state.gateway.refusals import refused_offsets
 from share_state.gateway.requests import Client
-from share_state.gateway.share_partitions import SharePartitionManager
 from share_state.gateway.shown import ShownStates
 from share_state.gateway.topic_names import partition_code, topics_named
 from share_state.gateway.upstream.cluster import Upstream
@@ -49,7 +49,8 @@ class Offsets:
         store: the states of share partitions.
         executor: where calls run that wait for a disk.
         upstream: the cluster with the topics.
-        manager: the share partitions in memory.
+        plane: the share partitions in memory.
+        generation: their leader epoch.
         net: catches what a group raises.
     """
 
@@ -59,16 +60,17 @@ class Offsets:
         store: StateStore,
         executor: ThreadPoolExecutor,
         upstream: Upstream,
-        manager: SharePartitionManager,
+        plane: DataPlane,
         *,
+        generation: int,
         net: Net,
     ) -> None:
         self._groups = groups
         self._store = store
         self._executor = executor
-        self._shown = ShownStates(store, executor, manager)
+        self._shown = ShownStates(store, executor, plane, generation)
         self._upstream = upstream
-        self._manager = manager
+        self._plane = plane
         self._net = net
 
     async def describe(self, client: Client, _version: int, asked: dict[str, Any]) -> dict[str, Any]:
@@ -264,7 +266,7 @@ class Offsets:
             return code
         await self._groups.durable(ticket)
         # What is in memory would write its own start offset over the new one.
-        self._manager.drop_topics({(group, topic.topic_id) for topic, _, _ in wanted})
+        self._plane.states_changed({(group, topic.topic_id) for topic, _, _ in wanted})
         keys = [SharePartitionKey(group, topic.topic_id, index) for topic, index, _ in wanted]
         # A state that was cut with its log has its own epoch, which may be above the group's.
         epochs = [max(state_epoch, self._state_epoch(key) + 1) async for key in self._net.slices.of(keys)]

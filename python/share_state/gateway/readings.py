@@ -8,23 +8,23 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from share_state._core import ShareSessions, StateStore, api_table
+from share_state._core import StateStore, api_table
 from share_state.gateway.clock import wall_ms
 from share_state.gateway.upstream.cluster import UpstreamError
+from share_state.gateway.upstream.reader import Source
 from share_state.kafka import codes
 from share_state.operate.monitoring.exposition import Readings, Times, Value
 
 if TYPE_CHECKING:
     from share_state.gateway.authentication import Authentication
     from share_state.gateway.counts import Counts
+    from share_state.gateway.data_plane import DataPlane
     from share_state.gateway.groups import Groups
     from share_state.gateway.identity import Identity
     from share_state.gateway.limits import AnswerBytes
     from share_state.gateway.offsets import Offsets
     from share_state.gateway.options import GatewayOptions
     from share_state.gateway.server import Server
-    from share_state.gateway.share_fetch import ShareFetch
-    from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
     from share_state.gateway.upstream.cluster import Upstream
     from share_state.gateway.upstream.readers import Readers
     from share_state.gateway.upstream.topics import Topic
@@ -36,7 +36,8 @@ __all__ = ["Parts", "read"]
 _STRETCH: Final = 100
 #: Seconds that upstream has to tell where its logs end; a scrape has ten by default.
 _LAG_TIME: Final = 5.0
-_TYPES: Final = {0: "Gap", 1: "Accept", 2: "Release", 3: "Reject", 4: "Renew"}
+#: Names of the types of acknowledgements, from 0 on.
+_TYPES: Final = ("Gap", "Accept", "Release", "Reject", "Renew")
 _LOG_COUNTERS: Final = {
     "log_writes": "writes",
     "log_records": "records",
@@ -57,12 +58,10 @@ class Parts(NamedTuple):
     authentication: Authentication
     queued: QueuedBytes
     answers: AnswerBytes
-    sessions: ShareSessions
-    fetches: ShareFetch
     offsets: Offsets
     groups: Groups
     store: StateStore
-    manager: SharePartitionManager
+    plane: DataPlane
     upstream: Upstream
     readers: Readers
 
@@ -97,29 +96,31 @@ async def read(parts: Parts) -> Readings:
 def _requests(scrape: _Scrape, parts: Parts) -> None:
     counts, names = parts.counts, {key: row[0] for key, row in api_table().items()}
     scrape.all("request_seconds", ((names.get(key, "other"), times) for key, times in _merged(counts.request_times, names)))
-    for (key, code), count in counts.request_errors.items():
+    node = parts.plane.node.counts()
+    for (key, code), count in (counts.request_errors | node["request_errors"]).items():
         scrape.add("request_errors", count, names.get(key, "other"), code)
     for key, count in counts.failures.items():
         scrape.add("request_failures", count, names.get(key, "other"))
     scrape.add("malformed_requests", counts.malformed)
     for name, by_topic in (
-        ("fetched_partitions", counts.fetched),
-        ("fetched_partitions_failed", counts.fetch_failed),
-        ("acknowledged_partitions", counts.acknowledged),
-        ("acknowledged_partitions_failed", counts.acknowledge_failed),
+        ("fetched_partitions", node["fetched"]),
+        ("fetched_partitions_failed", node["fetch_failed"]),
+        ("acknowledged_partitions", node["acknowledged"]),
+        ("acknowledged_partitions_failed", node["acknowledge_failed"]),
     ):
         by_name: dict[str, int] = {}
         for topic_id, count in by_topic.items():
             topic = _name_of(parts, topic_id)
             by_name[topic] = by_name.get(topic, 0) + count
         scrape.all(name, by_name.items())
-    scrape.all("hidden_errors", counts.hidden.items())
-    scrape.all("acknowledged_records", ((name, counts.acknowledged_records[kind]) for kind, name in _TYPES.items()))
+    scrape.all("hidden_errors", node["hidden"].items())
+    scrape.all("acknowledged_records", ((name, node["acknowledged_records"][kind]) for kind, name in enumerate(_TYPES)))
     scrape.add("partition_load_seconds", counts.load_times)
-    scrape.all("fetch_asked_partitions", counts.asked_partitions.items())
-    scrape.all("fetch_acquired_partitions", counts.acquired_partitions.items())
-    scrape.all("fetch_acquire_seconds", counts.acquire_times.items())
-    scrape.add("expired_fetches", counts.expired_fetches)
+    scrape.all("fetch_asked_partitions", node["asked_partitions"].items())
+    scrape.all("fetch_acquired_partitions", node["acquired_partitions"].items())
+    times = ((group, Times.of(buckets, total_ms / 1000)) for group, (buckets, total_ms) in node["acquire_times"].items())
+    scrape.all("fetch_acquire_seconds", times)
+    scrape.add("expired_fetches", node["expired_fetches"])
     scrape.add("acknowledge_queue_seconds", counts.queue_times)
     scrape.add("acknowledge_write_seconds", counts.write_times)
     scrape.add("acknowledge_settle_seconds", counts.settle_times)
@@ -138,9 +139,10 @@ def _clients(scrape: _Scrape, parts: Parts) -> None:
 
 
 def _state(scrape: _Scrape, parts: Parts) -> None:
-    scrape.add("share_sessions", len(parts.sessions))
-    scrape.add("share_session_partitions", parts.sessions.partition_count)
-    scrape.add("waiting_fetches", parts.fetches.waiting)
+    figures = parts.plane.node.figures()
+    scrape.add("share_sessions", figures["sessions"])
+    scrape.add("share_session_partitions", figures["session_partitions"])
+    scrape.add("waiting_fetches", figures["waiting_fetches"])
     states = {"Empty": 0, "Stable": 0, "Dead": 0}
     for _, state in parts.groups.store.groups():
         states[state] = states.get(state, 0) + 1
@@ -151,7 +153,7 @@ def _state(scrape: _Scrape, parts: Parts) -> None:
 
 
 def _upstream(scrape: _Scrape, parts: Parts) -> None:
-    counts, now, ring_bytes = parts.counts, time.monotonic(), 0
+    counts, now = parts.counts, time.monotonic()
     scrape.add("upstream_fetch_seconds", counts.upstream_times)
     scrape.add("upstream_fetch_bytes", counts.upstream_bytes)
     scrape.all("upstream_errors", counts.upstream_errors.items())
@@ -160,33 +162,36 @@ def _upstream(scrape: _Scrape, parts: Parts) -> None:
     scrape.add("upstream_recreations", parts.upstream.recreations)
     heard: dict[tuple[str, int], float] = {}
     for reader in parts.readers.all():
-        ring_bytes += reader.ring.nbytes
-        if reader.served:
-            # Nothing is older than that, and nobody asks for it.
-            reader.appended.forget_before(min(served.engine.start_offset for served in reader.served))
         if reader.heard_at is not None:
             place = reader.topic, reader.partition
             heard[place] = max(heard.get(place, 0.0), reader.heard_at)
-    scrape.add("upstream_ring_bytes", ring_bytes)
+    scrape.add("upstream_ring_bytes", sum(nbytes for *_, nbytes, _ in parts.plane.node.rings()))
     scrape.all("upstream_silence_seconds", ((place, now - heard_at) for place, heard_at in heard.items()))
 
 
 async def _share_partitions(scrape: _Scrape, parts: Parts) -> None:
     watched = active = loading = 0
-    for number, served in enumerate(list(parts.manager.all())):
+    starts: dict[Source, int] = {}
+    for number, row in enumerate(parts.plane.node.share_partitions()):
+        (group, topic_id, partition), is_ready, waiting, timeouts, dead_lettered, states, start_offset, isolation = row
         if number % _STRETCH == _STRETCH - 1:
             await asyncio.sleep(0)
-        watched += len(served.waiting)
-        if not served.is_ready:
+        watched += waiting
+        if not is_ready:
             loading += 1
             continue
         active += 1
-        place = served.key.group, served.reader.topic, served.key.partition
-        counters = served.engine.counters()
-        scrape.add("lock_timeouts", counters["lock_timeouts"], *place)
-        scrape.add("dead_lettered_records", counters["dead_lettered"], *place)
-        for state, count in served.engine.state_counts().items():
+        source = Source(topic_id, partition, isolation)
+        starts[source] = min(start_offset, starts.get(source, start_offset))
+        place = group, _name_of(parts, topic_id), partition
+        scrape.add("lock_timeouts", timeouts, *place)
+        scrape.add("dead_lettered_records", dead_lettered, *place)
+        for state, count in states.items():
             scrape.add("in_flight_records", count, *place, state.capitalize())
+    for source, start_offset in starts.items():
+        if (reader := parts.readers.get(source)) is not None:
+            # Nothing is older than that, and nobody asks for it.
+            reader.appended.forget_before(start_offset)
     scrape.add("watched_partitions", watched)
     scrape.all("share_partitions", (("active", active), ("loading", loading)))
 
@@ -210,17 +215,18 @@ async def _lags(scrape: _Scrape, parts: Parts) -> None:
             if row["errorCode"] != codes.NONE or row["lag"] < 0:
                 continue
             scrape.add("lag_records", row["lag"], group, topic.name, number)
-            age = _age(parts.manager.get(group, topic.topic_id, number), row["startOffset"], row["lag"])
+            age = _age(parts, topic.topic_id, number, row["startOffset"], row["lag"])
             if age is not None:
                 scrape.add("deliverable_age_seconds", age, group, topic.name, number)
         await asyncio.sleep(0)
 
 
-def _age(served: ServedPartition | None, start_offset: int, lag: int) -> float | None:
+def _age(parts: Parts, topic_id: str, partition: int, start_offset: int, lag: int) -> float | None:
     if lag == 0:
         return 0.0
-    appended = None if served is None else served.reader.appended.of(start_offset)
-    return None if appended is None else max(0.0, (wall_ms() - appended) / 1000)
+    readers = (parts.readers.get(Source(topic_id, partition, isolation)) for isolation in (0, 1))
+    told = [at for reader in readers if reader is not None and (at := reader.appended.of(start_offset)) is not None]
+    return max(0.0, (wall_ms() - max(told)) / 1000) if told else None
 
 
 def _merged(times: dict[int, Times], names: dict[int, str]) -> list[tuple[int, Times]]:

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from share_state.gateway.access import Access, Operation, Resource
-from share_state.kafka import codes
 from share_state.kafka.client.peers import Address
 from share_state.kafka.logins import Login
 
-__all__ = ["Client", "check_member", "is_member_id"]
+__all__ = ["Client", "is_member_id"]
 
 #: Characters of a member id (``ShareGroupHeartbeatRequest``: a UUID).
 _MAX_MEMBER_ID: Final = 36
@@ -56,15 +55,6 @@ class Client:
     def sees(self, topic: str) -> bool:
         """Say whether this client may learn anything of a topic; asked before every answer, wherever that comes from."""
         return self.may(Operation.DESCRIBE, Resource.TOPIC, topic)
-
-
-def check_member(client: Client, group: str | None, member: str | None) -> int:
-    """Check who asks for records of a group; returns Kafka's code (``KafkaApis.handleShareFetchRequest``)."""
-    if not group:
-        return codes.INVALID_REQUEST
-    if not client.may(Operation.READ, Resource.GROUP, group):
-        return codes.GROUP_AUTHORIZATION_FAILED
-    return codes.NONE if is_member_id(member) else codes.INVALID_REQUEST
 
 
 def is_member_id(member: str | None) -> bool:

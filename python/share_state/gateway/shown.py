@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from share_state._core import SharePartition, StateStore
 from share_state.errors import ShareStateError, StoreError
-from share_state.gateway.share_partitions import SharePartitionManager
+from share_state.gateway.data_plane import DataPlane
 from share_state.types import SharePartitionKey
 
 __all__ = ["Shown", "ShownStates"]
@@ -42,13 +42,15 @@ class ShownStates:
     Args:
         store: their states.
         executor: where calls run that wait for a disk.
-        manager: those in memory.
+        plane: those in memory.
+        generation: the leader epoch of those that are loaded.
     """
 
-    def __init__(self, store: StateStore, executor: ThreadPoolExecutor, manager: SharePartitionManager) -> None:
+    def __init__(self, store: StateStore, executor: ThreadPoolExecutor, plane: DataPlane, generation: int) -> None:
         self._store = store
         self._executor = executor
-        self._manager = manager
+        self._plane = plane
+        self._generation = generation
 
     async def of(self, key: SharePartitionKey) -> Shown:
         """Give what a share partition shows.
@@ -57,17 +59,19 @@ class ShownStates:
             StoreError: the store cannot be used, so nobody knows what it keeps.
         """
         call = asyncio.get_running_loop().run_in_executor
-        stored = await call(self._executor, _stored, self._store, key, self._manager.generation)
-        served = self._manager.get(*key)
-        if served is None or not served.is_ready or served.engine.writes_under_way > 0:
+        stored = await call(self._executor, _stored, self._store, key, self._generation)
+        shown = self._plane.node.shown(key)
+        if shown is None:
             return stored
-        engine = served.engine
-        if engine.start_offset == stored.start_offset:
+        start_offset, delivery_complete_count, leader_epoch, _, has_writes = shown
+        if has_writes:
+            return stored
+        if start_offset == stored.start_offset:
             # Records that are never delivered are settled in memory, and in the state with the next write only.
-            return Shown(engine.start_offset, engine.delivery_complete_count, engine.leader_epoch)
-        if engine.start_offset < stored.start_offset:
+            return Shown(start_offset, delivery_complete_count, leader_epoch)
+        if start_offset < stored.start_offset:
             return stored
-        kept = await self._manager.writes.keep_start(served)
+        kept = await self._plane.keep_start(key)
         return stored if kept is None else Shown(kept.start_offset, kept.delivery_complete_count, kept.leader_epoch)
 
 

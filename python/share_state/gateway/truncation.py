@@ -11,15 +11,13 @@ import asyncio
 import functools
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from share_state._core import StateStore
 from share_state.errors import ShareStateError
+from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.upstream.reader import PartitionReader
 from share_state.logs import named
-
-if TYPE_CHECKING:
-    from share_state.gateway.share_partitions import ServedPartition, SharePartitionManager
 
 __all__ = ["Truncation"]
 
@@ -32,14 +30,14 @@ class Truncation:
     Args:
         store: the states.
         executor: where calls of the store run.
-        manager: the share partitions in memory.
+        plane: the share partitions in memory.
         rewinds: whether anything is forgotten.
     """
 
-    def __init__(self, store: StateStore, executor: ThreadPoolExecutor, manager: SharePartitionManager, *, rewinds: bool) -> None:
+    def __init__(self, store: StateStore, executor: ThreadPoolExecutor, plane: DataPlane, *, rewinds: bool) -> None:
         self._store = store
         self._executor = executor
-        self._manager = manager
+        self._plane = plane
         self._rewinds = rewinds
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -48,15 +46,13 @@ class Truncation:
         if not self._rewinds:
             return
         # No request may see an old state from now on; the next one loads the new one, once it is there.
-        served = [one for reader in readers for one in reader.served if one.is_ready]
-        held = [one for one in served if max(one.engine.start_offset, one.engine.end_offset + 1) > offset]
-        for one in held:
-            self._manager.hold(one)
-        task = asyncio.get_running_loop().create_task(self._rewind(readers[0], offset, held))
+        reader = readers[0]
+        self._plane.tell(self._plane.node.truncated, reader.topic_id, reader.partition, offset)
+        task = asyncio.get_running_loop().create_task(self._rewind(reader, offset))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _rewind(self, reader: PartitionReader, offset: int, held: list[ServedPartition]) -> None:
+    async def _rewind(self, reader: PartitionReader, offset: int) -> None:
         place = named(topic=reader.topic, topic_id=reader.topic_id, partition=reader.partition)
         truncate = functools.partial(self._store.log_truncated, reader.topic_id, reader.partition, offset)
         try:
@@ -66,5 +62,4 @@ class Truncation:
         else:
             _LOG.warning("the states of %d groups were truncated at offset %d: %s", count, offset, place)
         finally:
-            for one in held:
-                self._manager.let_go(one)
+            self._plane.tell(self._plane.node.let_go, reader.topic_id, reader.partition)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from share_state._core import ShareGroupStore, StateStore
-from share_state.gateway import GatewayOptions, ShareGateway, group_configs, identity, stores
+from share_state.gateway import GatewayOptions, ShareGateway, data_plane, group_configs, identity, stores
 from share_state.gateway.upstream import topics
 from share_state.kafka.client.peers import parse_bootstrap
 
@@ -68,7 +68,7 @@ class Watched:
     """A store of which some calls are watched."""
 
     def __init__(self, store: Any, calls: frozenset[str], points: Points) -> None:
-        self._store = store
+        self._store = self.watched = store
         for name in calls:
             setattr(self, name, points.around(getattr(store, name)))
 
@@ -94,6 +94,7 @@ def watch(points: Points) -> None:
 
     for name, watched in (("StateStore", states), ("ShareGroupStore", groups)):
         setattr(stores, name, watched)
+    data_plane.write = points.around(lambda taken, store: taken.write(store.watched))  # type: ignore[assignment]
     for module in (topics, group_configs, identity):
         module.write_json = points.around(module.write_json)  # type: ignore[attr-defined]
 

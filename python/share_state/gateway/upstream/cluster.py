@@ -299,6 +299,11 @@ class Upstream:
         """Return every topic that exists and that clients may subscribe to: name, id, number of partitions."""
         return [(topic.name, topic.topic_id, len(topic.partitions)) for topic in self._topics.values() if not topic.is_internal]
 
+    def rows(self) -> list[tuple[str, str, int, bool]]:
+        """Return every topic that exists: id, name, number of partitions, and whether it is Kafka's own."""
+        topics = self._topics.values()
+        return [(topic.topic_id, topic.name, len(topic.partitions), topic.is_internal) for topic in topics]
+
     def names(self) -> list[str]:
         """Return the name of every topic that clients were told of."""
         return [name for name, _, _ in self._registry.view()]

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from share_state.errors import ShareStateError, WireDecodeError
@@ -15,11 +15,11 @@ from share_state.gateway.upstream.cluster import Upstream, UpstreamError
 from share_state.gateway.upstream.epochs import cut_at
 from share_state.gateway.upstream.lanes import BrokerLanes
 from share_state.gateway.upstream.offsets import list_offsets
-from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.reader import PartitionReader, Read, Rings, Source
 from share_state.gateway.upstream.topics import Topic, TopicRegistry
 from share_state.kafka import codes
 from share_state.kafka.client.fetch import Answer, Fetched
-from share_state.kafka.client.offsets import EARLIEST, LATEST
+from share_state.kafka.client.offsets import EARLIEST, LATEST, Found
 from share_state.kafka.client.peers import LostError, Node
 from share_state.logs import named
 from share_state.util.closing import cancel_all
@@ -27,9 +27,7 @@ from share_state.util.closing import cancel_all
 __all__ = ["Readers"]
 
 _LOG: Final = logging.getLogger("share_state.gateway.upstream")
-#: Bytes that all rings may hold.
-_BUDGET: Final = 256 << 20
-#: Seconds that a fetch waits for upstream to say where a log starts.
+#: Seconds that upstream has to say where a log starts.
 _PATIENCE: Final = 1.0
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
 _FIRST_WAIT: Final = 0.1
@@ -44,28 +42,27 @@ class Readers:
     Args:
         upstream: the cluster that is read.
         registry: ids of topics.
+        rings: take what is read.
         counts: where reads are counted.
 
     Attributes:
-        arrived: called with a reader that has new batches, or whose log has moved.
-        log_start_moved: called with a reader when its log starts later than before.
         truncated: called with the readers of a partition and the offset at which its log ends, when that is before what was
             read.
     """
 
-    def __init__(self, upstream: Upstream, registry: TopicRegistry, counts: Counts) -> None:
+    def __init__(self, upstream: Upstream, registry: TopicRegistry, rings: Rings, counts: Counts) -> None:
         self.upstream = upstream
         self.counts = counts
-        self.arrived: Callable[[PartitionReader], None] = lambda _reader: None
-        self.log_start_moved: Callable[[PartitionReader], None] = lambda _reader: None
         self.truncated: Callable[[list[PartitionReader], int], None] = lambda _readers, _offset: None
         self._registry = registry
-        self._readers: dict[tuple[str, int, int], PartitionReader] = {}
+        self._rings = rings
+        self._readers: dict[Source, PartitionReader] = {}
         self._lanes: dict[tuple[Node, int], BrokerLanes] = {}
         self._homeless: set[PartitionReader] = set()
         self._search: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._since_bounded = 0
+        #: Rings for whose log start upstream is about to be asked.
+        self._stale: list[Source] = []
         upstream.lives.end_of = self._end_of
 
     @property
@@ -75,11 +72,32 @@ class Readers:
 
     def reader(self, topic: Topic, partition: int, isolation: int) -> PartitionReader:
         """Return the reader of a partition."""
-        key = topic.topic_id, partition, isolation
-        found = self._readers.get(key)
+        source = Source(topic.topic_id, partition, isolation)
+        found = self._readers.get(source)
         if found is None:
-            found = self._readers[key] = PartitionReader(self, topic.name, topic.topic_id, partition, isolation)
+            found = self._readers[source] = PartitionReader(self, self._rings, topic.name, source)
         return found
+
+    def get(self, source: Source) -> PartitionReader | None:
+        """Return the reader for a ring, if there is one."""
+        return self._readers.get(source)
+
+    def want(self, topic_id: str, partition: int, isolation: int, life: int, offset: int) -> None:
+        """Read batches for a ring."""
+        topic = self.upstream.known(topic_id)
+        if topic is None:
+            # It is asked for again by those who wait, once it is known.
+            reader = self._readers.get(Source(topic_id, partition, isolation))
+        else:
+            reader = self.reader(topic, partition, isolation)
+        if reader is not None:
+            reader.want(life, offset)
+
+    def ask_log_start(self, topic_id: str, partition: int, isolation: int) -> None:
+        """Ask where a log starts, before batches are given out that were read a while ago."""
+        self._stale.append(Source(topic_id, partition, isolation))
+        if len(self._stale) == 1:
+            self._begin(self._freshen())
 
     def all(self) -> Iterable[PartitionReader]:
         """Return every reader."""
@@ -91,13 +109,13 @@ class Readers:
 
     def _of(self, topic_id: str, partition: int) -> list[PartitionReader]:
         """Return the readers of a partition, one for each isolation level that is used."""
-        found = (self._readers.get((topic_id, partition, isolation)) for isolation in (0, 1))
+        found = (self._readers.get(Source(topic_id, partition, isolation)) for isolation in (0, 1))
         return [reader for reader in found if reader is not None]
 
     def forget(self, topic_id: str) -> None:
         """Read no more of a topic."""
-        for key in [key for key in self._readers if key[0] == topic_id]:
-            reader = self._readers.pop(key)
+        for source in [source for source in self._readers if source.topic_id == topic_id]:
+            reader = self._readers.pop(source)
             self._leave(reader)
             self._homeless.discard(reader)
 
@@ -126,7 +144,6 @@ class Readers:
             return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
-        self._bound(len(answer.frame))
         has_records = any(row.start < row.end for row in answer.partitions)
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
@@ -135,6 +152,7 @@ class Readers:
                 if has_records and row.start == row.end and wanted[reader] < min(reader.tail, _end_of(reader, row)):
                     # The records of others have taken up the answer.
                     reader.back_reads.add(wanted[reader])
+        self._rings.run()
 
     def lost(self, node: Node, readers: list[PartitionReader], why: Exception | None) -> None:
         """Take the loss of a connection: others may lead the partitions now, or one of them has what cannot be read."""
@@ -146,50 +164,34 @@ class Readers:
             reader.is_suspect = is_unreadable
             self._fail(reader)
 
-    async def freshen(self, readers: Iterable[PartitionReader]) -> None:
-        """Ask where logs start, before batches are given out that were read a while ago; upstream may not answer in time."""
-        known = {reader: self.upstream.known(reader.topic_id) for reader in readers}
-        asked = [(topic, reader.partition, EARLIEST) for reader, topic in known.items() if topic is not None]
+    async def _freshen(self) -> None:
+        """Ask for the starts of logs. Upstream may not tell in time; then what is at hand is given out."""
+        # In the next turn of the loop: what is asked for until then is asked together.
+        await asyncio.sleep(0)
+        sources, self._stale = self._stale, []
+        known = {source: topic for source in sources if (topic := self.upstream.known(source.topic_id)) is not None}
+        asked = [(topic, source.partition, EARLIEST) for source, topic in known.items()]
+        found: Mapping[tuple[str, int], Found] = {}
         try:
             found = await asyncio.wait_for(list_offsets(self.upstream, asked), _PATIENCE)
         except (TimeoutError, *UpstreamError) as lost:
             _LOG.info("upstream does not report log start offsets: %s", lost)
-            return
-        for reader in known:
-            first = found.get((reader.topic_id, reader.partition))
-            if first is None or first.error_code != codes.NONE:
-                continue
-            reader.seen_at = time.monotonic()
-            if first.offset > reader.log_start_offset:
-                reader.log_start_offset = first.offset
-                self.log_start_moved(reader)
+        for source in sources:
+            first = found.get((source.topic_id, source.partition))
+            offset = None if first is None or first.error_code != codes.NONE else first.offset
+            reader = self._readers.get(source)
+            if reader is not None and offset is not None:
+                reader.log_start_offset = max(reader.log_start_offset, offset)
+            self._rings.log_start_told(source, offset)
+        self._rings.run()
 
-    def sweep(self, silent_since: float) -> None:
-        """Give memory back: rings that nobody reads, frames of which little is left."""
-        for reader in self._readers.values():
-            if reader.interest < silent_since and not reader.is_reading_tail:
-                reader.restart()
-            else:
-                reader.ring.compact()
-
-    @property
-    def held_bytes(self) -> int:
-        """Bytes that all rings keep alive."""
-        return sum(reader.ring.held_bytes for reader in self._readers.values())
-
-    def _bound(self, arrived: int) -> None:
-        """Keep all rings together within their budget, at the cost of those that were read longest ago."""
-        self._since_bounded += arrived
-        if self._since_bounded < _BUDGET // 16:
-            return
-        self._since_bounded = 0
-        excess = self.held_bytes - _BUDGET
-        for reader in sorted(self._readers.values(), key=lambda reader: reader.interest):
-            if excess <= 0:
-                return
-            before = reader.ring.held_bytes
-            reader.restart()
-            excess -= before
+    def silent_since(self, limit: float) -> list[Source]:
+        """Return the rings for which upstream has given no batches since a time (``time.monotonic()``)."""
+        return [
+            source
+            for source, reader in self._readers.items()
+            if reader.failing_since is not None and reader.failing_since < limit
+        ]
 
     async def close(self) -> None:
         """End what is in progress."""
@@ -211,7 +213,7 @@ class Readers:
             self._truncate(reader, row.diverging_epoch[1])
             return
         try:
-            has_more = reader.take(asked, frame, row.start, row.end, row.aborted)
+            reader.take(Read(asked, frame, row.start, row.end, row.aborted))
         except WireDecodeError as wrong:
             self._unusable(reader, asked, wrong)
             self._fail(reader)
@@ -221,13 +223,10 @@ class Readers:
         reader.failing_since = None
         reader.is_suspect = False
         reader.heard_at = time.monotonic()
-        has_moved = reader.high_watermark != row.high_watermark
         reader.high_watermark = row.high_watermark
         if row.log_start_offset > reader.log_start_offset:
             reader.log_start_offset = row.log_start_offset
-            self.log_start_moved(reader)
-        if has_more or has_moved:
-            self.arrived(reader)
+            self._rings.log_start_moved(reader.source, row.log_start_offset)
 
     def _unusable(self, reader: PartitionReader, asked: int, why: Exception | None) -> None:
         """Tell of records that cannot pass: nobody gets them, nor what follows them."""
@@ -350,8 +349,8 @@ class Readers:
         if first.error_code == codes.NONE and asked < first.offset:
             reader.restart()
             reader.log_start_offset = first.offset
-            self.log_start_moved(reader)
-            self.arrived(reader)
+            self._rings.log_start_moved(reader.source, first.offset)
+            self._rings.run()
         elif last.error_code == codes.NONE and asked > last.offset and not await self.upstream.lives.shrank(topic):
             if asked <= seen:
                 self._truncate(reader, last.offset)
@@ -368,8 +367,7 @@ class Readers:
             one.restart()
             one.high_watermark = offset
         self.truncated(readers, offset)
-        for one in readers:
-            self.arrived(one)
+        self._rings.run()
 
     def _begin(self, work: Any) -> None:  # noqa: ANN401  a coroutine
         async def guarded() -> None:

@@ -7,7 +7,6 @@
     reason = "the helpers of tests assert"
 )]
 
-mod ahead;
 mod answers;
 mod bytes;
 mod client;
@@ -35,8 +34,6 @@ mod settings;
 mod shares;
 mod shown;
 mod states;
-mod sweeps;
-mod transactions;
 mod truncation;
 mod upstream;
 mod waits;

@@ -1,5 +1,6 @@
 //! Records and offsets of the cluster upstream, as the control plane reads them.
 
+use share_state_core::limits::IsolationLevel;
 use share_state_core::time::LockTime;
 
 use super::Node;
@@ -22,7 +23,7 @@ impl Node {
         &mut self,
         key: SourceKey,
         life: u64,
-        read: Read<'_>,
+        mut read: Read<'_>,
         now: LockTime,
     ) -> Result<Option<Appended>, AppendError> {
         let keep = self.limits.ring;
@@ -30,6 +31,10 @@ impl Node {
         let Some(source) = source.filter(|source| source.life == life) else {
             return Ok(None);
         };
+        if key.isolation == IsolationLevel::ReadUncommitted {
+            // Whatever upstream says of transactions, it is no matter here.
+            read.aborted = &[];
+        }
         let asked = read.asked_offset;
         let bytes = read.end.saturating_sub(read.start);
         let appended = source.ring.append(read)?;

@@ -205,6 +205,16 @@ fn what_cannot_be_loaded_has_a_code_and_the_next_request_loads_it() {
 }
 
 #[test]
+fn acknowledgements_that_wait_for_a_share_partition_that_is_dropped_have_lost_their_locks() {
+    let (mut world, id) = (holding(), place(1, 0));
+    world.fetch(A, &Fetch::of("m", 0));
+    world.feed(A, &Acknowledge::of("m", 1, &[(id, 0, 1, 1)]).frame(1));
+    world.node.state_changed(None, id.topic_id, world.now);
+    world.drive();
+    assert_eq!(world.answer(A, 79).unwrap().row().acknowledged, 121);
+}
+
+#[test]
 fn an_answer_for_a_share_partition_that_was_dropped_reaches_nobody() {
     let (mut world, id) = (holding(), place(1, 0));
     world.produce(id, 4);

@@ -1,5 +1,6 @@
 //! Logs upstream that lose their beginning, become other logs, or cannot be reached.
 
+use share_state_core::kafka_code::KafkaCode;
 use share_state_core::limits::IsolationLevel;
 use share_state_core::persister::ReadStateResult;
 use share_state_gateway::node::{Limits, Need, SourceKey};
@@ -152,4 +153,14 @@ fn records_at_hand_are_given_although_upstream_is_lost() {
     // A client drops the records of a partition that has an error.
     let given = world.fetch(A, &of("group"));
     assert_eq!((given.row().error, given.offsets().len()), (0, 4));
+}
+
+#[test]
+fn a_share_partition_that_failed_is_told_why_although_upstream_is_lost() {
+    let mut world = world();
+    world.feed(B, &of("other").frame(1));
+    world.node.upstream_lost(SOURCE);
+    world.refuses_states = Some(KafkaCode::UnknownTopicOrPartition);
+    let told = world.fetch(A, &of("group"));
+    assert_eq!(told.row().error, 3);
 }

@@ -7,6 +7,7 @@
     reason = "the helpers of tests assert"
 )]
 
+mod ahead;
 mod answers;
 mod bytes;
 mod client;
@@ -34,6 +35,8 @@ mod settings;
 mod shares;
 mod shown;
 mod states;
+mod sweeps;
+mod transactions;
 mod truncation;
 mod upstream;
 mod waits;

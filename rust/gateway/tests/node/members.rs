@@ -79,6 +79,27 @@ fn locks_that_have_run_out_are_seen_by_an_acknowledgement_and_given_to_who_waits
 }
 
 #[test]
+fn locks_that_have_run_out_are_seen_by_a_fetch_and_written() {
+    let (mut world, id) = (World::with(Limits::default(), &[A, B]), place(1, 0));
+    world.produce(id, 2);
+    let mut fetch = Fetch::of("m", 0).adding(&[id]).waiting(9);
+    fetch.max_records = 2;
+    assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
+    world.now = world.now.plus(1_000);
+    world.holds_rounds = true;
+    // It takes what comes next, and the time of the first two is seen to be over on the way.
+    fetch.member = "n".to_owned();
+    assert_eq!(world.fetch(B, &fetch).row().acquired, [(2, 3, 1)]);
+    let round = world.round.as_ref().unwrap();
+    let [(_, state)] = &round.writes[..] else {
+        panic!("{round:?} has one write")
+    };
+    let batch = state.state_batches[0];
+    let offsets = (batch.first_offset, batch.last_offset);
+    assert_eq!((offsets, batch.delivery_state), ((0, 1), 0));
+}
+
+#[test]
 fn acknowledgements_of_a_connection_that_is_gone_are_settled_and_the_rest_is_released() {
     let (mut world, id) = (world(), place(1, 0));
     world.fetch(A, &Fetch::of("m", 0).adding(&[id]));

@@ -135,6 +135,18 @@ fn least_bytes_are_those_of_all_partitions() {
 }
 
 #[test]
+fn bytes_below_zero_are_an_error_of_each_partition_that_could_give_and_records_are_none() {
+    for (max_records, max_bytes, code) in [(9, -1, -1), (-1, i32::MIN, -1), (-1, 100, 0)] {
+        let mut world = world(Limits::default());
+        let mut fetch = Fetch::of("m", 0).adding(&PLACES[..2]).waiting(500);
+        (fetch.max_records, fetch.max_bytes) = (max_records, max_bytes);
+        let told = world.fetch(A, &fetch);
+        let codes: Vec<_> = told.rows.iter().map(|row| row.error).collect();
+        assert_eq!((told.offsets(), codes), (Vec::new(), vec![code; 2]));
+    }
+}
+
+#[test]
 fn a_read_that_is_larger_than_the_ring_is_kept() {
     let limits = Limits {
         ring: 1,

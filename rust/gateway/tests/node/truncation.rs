@@ -1,9 +1,10 @@
 //! Logs that were cut upstream: share partitions wait until their states were changed.
 
+use share_state_core::limits::{IsolationLevel, ShareGroupConfig};
 use share_state_gateway::node::{Limits, Need};
 
 use crate::client::{Acknowledge, Fetch, place};
-use crate::scene::{A, B};
+use crate::scene::{A, B, config};
 use crate::world::World;
 
 /// A member that holds the first two of four records.
@@ -109,5 +110,38 @@ fn a_state_is_read_once_writes_are_settled_and_no_hold_is_left() {
             }
         }
         assert!(is_reading(&mut world));
+    }
+}
+
+#[test]
+fn every_group_of_the_partition_is_held_at_either_level_and_no_other_partition() {
+    let mut world = World::with(Limits::default(), &[A]);
+    let committed = ShareGroupConfig {
+        isolation_level: IsolationLevel::ReadCommitted,
+        ..config()
+    };
+    let configured = world.node.configure("committed", committed, world.now);
+    assert_eq!(configured, Ok(()));
+    let places = [place(1, 0), place(1, 1)];
+    let held = places.map(|id| (id, 0, 1, 1));
+    for id in places {
+        world.produce(id, 1);
+    }
+    let groups = ["group", "committed"];
+    for group in groups {
+        for (epoch, id) in (0..).zip(places) {
+            let mut fetch = Fetch::of("m", epoch).adding(&[id]).waiting(9);
+            fetch.group = group.to_owned();
+            assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
+        }
+    }
+    world.node.truncated(places[0], 0, world.now);
+    world.node.let_go(places[0], world.now);
+    for group in groups {
+        let mut request = Acknowledge::of("m", 2, &held);
+        request.group = group.to_owned();
+        let told = world.acknowledge(A, &request);
+        let codes: Vec<_> = told.rows.iter().map(|row| row.acknowledged).collect();
+        assert_eq!(codes, [121, 0], "{group}");
     }
 }

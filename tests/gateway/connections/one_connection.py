@@ -15,31 +15,26 @@ from share_state.gateway.requests import Client
 from share_state.kafka.client.peers import Address
 from share_state.kafka.queued_bytes import QueuedBytes
 
-KIB = 1 << 10
 LIMITS = Limits(frame=1000, idle=600.0, frame_time=30.0, answer_time=60.0, login_time=20.0)
 WHO = "client='' host=host principal='User:ANONYMOUS' software=''"
 
 
 class Transport(asyncio.Transport):
-    """Notes what is done to it; unsent bytes are not written on before :meth:`drain`."""
+    """Notes what is done to it."""
 
-    def __init__(self, *, secured: bool = False) -> None:
-        super().__init__({"sslcontext": object() if secured else None})
+    def __init__(self) -> None:
+        super().__init__({})
         self.done: list[Any] = []
-        #: Buffers that were written, themselves.
-        self.given: list[bytes | bytearray | memoryview[Any]] = []
-        self.limits: tuple[int | None, int | None] | None = None
         self.is_over = False
         self.blocks: ClientConnection | None = None
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        self.given.append(data)
         self.done.append(bytes(data))
         if self.blocks is not None:
             self.blocks.pause_writing()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        self.limits = high, low
+        """Nothing is counted here."""
 
     def pause_reading(self) -> None:
         self.done.append("pause")
@@ -62,21 +57,19 @@ class Transport(asyncio.Transport):
 class Bench:
     """A connection, its transport, and what it has asked. Answers are given by hand, or by a function."""
 
-    def __init__(self, respond: Callable[[bytes], Awaitable[bytes | None]] | None = None, *, secured: bool = False) -> None:
-        self.asked: list[bytes] = []
+    def __init__(self, respond: Callable[[bytes], Awaitable[bytes | None]] | None = None) -> None:
         self.waits: list[asyncio.Future[bytes | None]] = []
-        self.ended: list[ClientConnection] = []
         self.by = respond
         self.client = Client(1, "host", Address("here", 1), Access())
-        self.queued, self.answers = QueuedBytes(10_000), AnswerBytes(1 << 20)
-        serving = Serving(self._respond, lambda _client, key: 20 if key == 3 else 1000, LIMITS, self.queued, self.answers)
-        self.connection = ClientConnection(self.client, serving, self.ended.append)
-        self.transport = Transport(secured=secured)
+        serving = Serving(
+            self._respond, lambda _client, _key: 1000, LIMITS, QueuedBytes(10_000), AnswerBytes(1 << 20), lambda *_taken: None
+        )
+        self.connection = ClientConnection(self.client, serving, lambda _connection: None)
+        self.transport = Transport()
         self.connection.connection_made(self.transport)
 
     async def _respond(self, client: Client, payload: bytes) -> bytes | None:
         assert client is self.client
-        self.asked.append(payload)
         if self.by is not None:
             return await self.by(payload)
         self.waits.append(asyncio.get_running_loop().create_future())

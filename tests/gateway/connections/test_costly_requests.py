@@ -255,7 +255,7 @@ def test_a_share_session_has_so_many_partitions(tmp_path: Path) -> None:
         assert made.ask("ShareFetch", 1, fetch("group", 1, strange[60:120], maxRecords=0))["errorCode"] == 42
         # The session is gone, so that the client opens another one.
         assert made.ask("ShareFetch", 1, fetch("group", 2, [], maxRecords=0))["errorCode"] == 122
-        assert len(made.gateway.sessions) == 0
+        assert made.gateway.plane.node.figures()["sessions"] == 0
 
 
 @pytest.mark.parametrize(

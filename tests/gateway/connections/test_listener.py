@@ -28,7 +28,8 @@ class House:
         self.met: list[Client] = []
         self.gone: list[Client] = []
         made = Limits(**limits)
-        serving = Serving(self._respond, lambda _client, _key: 1000, made, QueuedBytes(10_000), AnswerBytes(10_000))
+        bytes_of = QueuedBytes(10_000), AnswerBytes(10_000)
+        serving = Serving(self._respond, lambda _client, _key: 1000, made, *bytes_of, lambda _client, _length: None)
         self.admission = Admission(made.connections, made.address_connections, made.principal_connections)
         self.server = Server(serving, self.met.append, self.gone.append, ACCESS, self.admission, ssl_context=None)
 

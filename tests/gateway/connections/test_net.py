@@ -12,11 +12,11 @@ import pytest
 from share_state._core import api_table, decode_message, encode_message
 from share_state.errors import StoreError
 from share_state.gateway import Limits, net
+from share_state.gateway.answers import text_of
 from share_state.gateway.counts import Counts
 from tests.gateway.coordination.group_rows import described, member_row
 from tests.gateway.orchard import PEARS, PLUMS, Orchard
 from tests.gateway.serving import MEMBER, Instead
-from tests.gateway.sharing import A64, A, Market, rows
 from tests.gateway.wire import api_key, name_of, versions
 from tests.gateway.wire.codec import Message, decode, encode
 from tests.gateway.wire.connection import Connection
@@ -160,17 +160,21 @@ def test_topics_and_coordinators_that_fail(there: Orchard, monkeypatch: pytest.M
     ]
 
 
-def test_one_partition_that_fails_leaves_the_others(place: Market, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = [(A, 0), (A, 1)]
-    member = place.member("halved", places)
-    served = place.gateway.manager.get("halved", A64, 0)
-    assert served is not None
-    monkeypatch.setattr(served, "reader", Instead(served.reader, deliver=fail))
-    told = rows(member.fetch(places))
-    assert {key: row["errorCode"] for key, row in told.items()} == {(A, 0): -1, (A, 1): 0}
-    assert told[A, 1]["acquiredRecords"]
-    monkeypatch.undo()
-    assert rows(member.fetch(places))[A, 0]["acquiredRecords"]
+def test_texts_beside_codes() -> None:
+    unexpected = "The server experienced an unexpected error when processing the request."
+    assert {code: text_of(code) for code in (0, -1, 3, 15, 24, 29, 30, 42, 68, 121, 56)} == {
+        0: None,
+        -1: unexpected,
+        3: "This server does not host this topic-partition.",
+        15: "The coordinator is not available.",
+        24: "The group id is invalid.",
+        29: "Topic authorization failed.",
+        30: "Group authorization failed.",
+        42: "The request is malformed, or was sent to a server of another kind.",
+        68: "The group is not empty.",
+        121: "The record state is invalid. The acknowledgement of delivery could not be completed.",
+        56: unexpected,
+    }
 
 
 @pytest.mark.parametrize("key", sorted(net._ROWS_LAST), ids=name_of)

@@ -21,7 +21,7 @@ from share_state.kafka.logins import longest_of_stranger
 from tests.gateway.wire.codec import Message, decode, encode, flexible
 from tests.gateway.wire.connection import request_header
 
-CLUSTER, FETCH, DELETE, SHARE_FETCH, VERSIONS, PRODUCE = 60, 1, 42, 78, 18, 0
+CLUSTER, FETCH, DELETE, SHARE_FETCH, SHARE_ACKNOWLEDGE, VERSIONS, PRODUCE = 60, 1, 42, 78, 79, 18, 0
 LIMITS = Limits(frame=8000, other_frame=1000, relayed_frame=9000, work=10_000)
 
 
@@ -32,9 +32,11 @@ class Table:
         self.asked: list[tuple[Any, ...]] = []
         self.answer: Message = {"errorCode": 0, "errorMessage": None, "clusterId": "c", "controllerId": 1, "brokers": []}
         self.answer |= {"endpointType": 1, "clusterAuthorizedOperations": 0, **(answer or {})}
+        #: Raised for requests of members.
+        self.wrong: Exception | None = None
         self.counts = Counts()
         apis = {CLUSTER: Api(0, 1, self._handle), DELETE: Api(1, 2, self._delete)}
-        self.dispatch = Dispatch(apis, self._fetch, self._features, limits=LIMITS, counts=self.counts, net=Net(self.counts))
+        self.dispatch = Dispatch(apis, self._share, self._features, limits=LIMITS, counts=self.counts, net=Net(self.counts))
         if relays:
             self.dispatch.relay = SimpleNamespace()
             self.dispatch.relayed_versions = {PRODUCE: (3, 9), FETCH: (4, 12), CLUSTER: (0, 3), 22: (2, 2)}
@@ -50,8 +52,10 @@ class Table:
         self.asked.append((client, version, asked))
         return {"results": []}
 
-    async def _fetch(self, client: Client, version: int, correlation_id: int, asked: Message) -> bytes:
-        self.asked.append((client, version, correlation_id, asked["groupId"]))
+    async def _share(self, client: Client, payload: bytes) -> bytes:
+        self.asked.append((client, payload))
+        if self.wrong is not None:
+            raise self.wrong
         return b"a whole frame"
 
     def _features(self, version: int) -> Message:
@@ -101,11 +105,29 @@ def test_errors_of_whole_answers_are_counted() -> None:
     assert dict(table.counts.request_errors) == {(CLUSTER, 31): 2}
 
 
-def test_share_fetch_gives_a_whole_frame() -> None:
+def test_requests_of_members_pass_as_they_are() -> None:
     table, asks = Table(), client()
-    assert table.respond(asks, request(SHARE_FETCH, 1, {"groupId": "g"})) == b"a whole frame"
-    assert table.asked == [(asks, 1, 77, "g")]
-    assert table.counted() == {SHARE_FETCH: 1}
+    # Whatever they hold is read elsewhere.
+    payloads = [request_header(key, version, 77, "me") + b"\7" for key in (SHARE_FETCH, SHARE_ACKNOWLEDGE) for version in (1, 2)]
+    assert [table.respond(asks, payload) for payload in payloads] == [b"a whole frame"] * 4
+    assert table.asked == [(asks, payload) for payload in payloads]
+    assert asks.client_id == "me"
+    assert table.counted() == {SHARE_FETCH: 2, SHARE_ACKNOWLEDGE: 2}
+    table.wrong = WireDecodeError("too short", position=3, kind="truncated")
+    with pytest.raises(WireDecodeError) as caught:
+        table.respond(asks, payloads[1])
+    assert str(caught.value) == "request 78 version 2 of 'me': too short"
+    assert (caught.value.position, caught.value.kind, table.counts.malformed) == (3, "truncated", 1)
+
+
+def test_clients_have_names_for_the_log_and_are_let_in_until_their_login_fails() -> None:
+    one = client()
+    one.client_id, one.software = "me", "lab 1"
+    assert str(one) == "client='me' host=host principal='User:ANONYMOUS' software='lab 1'"
+    assert not one.is_refused
+    for failed in (False, True):
+        one.login = SimpleNamespace(failed=failed)  # type: ignore[assignment]
+        assert one.is_refused == failed
 
 
 def refused(table: Table, payload: bytes, asks: Client | None = None) -> ShareStateError:
@@ -123,6 +145,8 @@ def refused(table: Table, payload: bytes, asks: Client | None = None) -> ShareSt
         (DELETE, 0, "request 42 version 0 is not served", DELETE),
         (SHARE_FETCH, 0, "request 78 version 0 is not served", SHARE_FETCH),
         (SHARE_FETCH, 3, "request 78 version 3 is not served", SHARE_FETCH),
+        (SHARE_ACKNOWLEDGE, 0, "request 79 version 0 is not served", SHARE_ACKNOWLEDGE),
+        (SHARE_ACKNOWLEDGE, 3, "request 79 version 3 is not served", SHARE_ACKNOWLEDGE),
         (999, 0, "request 999 version 0 is not served", -1),
         (22, -1, "request 22 version -1 is not served", -1),
         (-1, 0, "request -1 version 0 is not served", -1),
@@ -170,7 +194,7 @@ def test_what_follows_a_message_is_skipped() -> None:
 
 
 def test_what_is_offered_is_what_is_answered_first_of_all() -> None:
-    own = {CLUSTER: (0, 1), DELETE: (1, 2), SHARE_FETCH: (1, 2), VERSIONS: (0, 4)}
+    own = {CLUSTER: (0, 1), DELETE: (1, 2), SHARE_FETCH: (1, 2), SHARE_ACKNOWLEDGE: (1, 2), VERSIONS: (0, 4)}
     assert Table().dispatch.offered() == {PRODUCE: (3, 9), FETCH: (4, 12), **own}
     table = Table(relays=True)
     table.dispatch.relayed_versions = {PRODUCE: (0, 13), CLUSTER: (0, 3), 22: (2, 2)}
@@ -178,7 +202,7 @@ def test_what_is_offered_is_what_is_answered_first_of_all() -> None:
     assert table.dispatch.offered() == {PRODUCE: (0, 13), FETCH: (4, 12), **own, 22: (2, 2), 17: (1, 1), 36: (0, 2)}
     told = answered(VERSIONS, 0, table.respond(client(), request(VERSIONS, 0, {})))
     assert [(row["apiKey"], row["minVersion"], row["maxVersion"]) for row in told["apiKeys"]] == [
-        (0, 0, 13), (1, 4, 12), (17, 1, 1), (18, 0, 4), (22, 2, 2), (36, 0, 2), (42, 1, 2), (60, 0, 1), (78, 1, 2),
+        (0, 0, 13), (1, 4, 12), (17, 1, 1), (18, 0, 4), (22, 2, 2), (36, 0, 2), (42, 1, 2), (60, 0, 1), (78, 1, 2), (79, 1, 2),
     ]  # fmt: skip
 
 

@@ -177,12 +177,12 @@ async def _share_partitions(scrape: _Scrape, parts: Parts) -> None:
         if number % _STRETCH == _STRETCH - 1:
             await asyncio.sleep(0)
         watched += waiting
+        source = Source(topic_id, partition, isolation)
+        starts[source] = min(start_offset, starts.get(source, start_offset))
         if not is_ready:
             loading += 1
             continue
         active += 1
-        source = Source(topic_id, partition, isolation)
-        starts[source] = min(start_offset, starts.get(source, start_offset))
         place = group, _name_of(parts, topic_id), partition
         scrape.add("lock_timeouts", timeouts, *place)
         scrape.add("dead_lettered_records", dead_lettered, *place)

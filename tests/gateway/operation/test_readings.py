@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.metadata import version
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -15,6 +15,7 @@ from share_state.gateway import readings
 from share_state.gateway.counts import Counts
 from share_state.kafka.client.peers import LostError
 from share_state.operate.monitoring.exposition import Times
+from share_state.types import SharePartitionKey
 
 NOW = 1_000.0
 WALL_MS = 50_000
@@ -51,19 +52,8 @@ def counted() -> Counts:
     """Each with a number of its own."""
     counts = Counts()
     counts.request_times.update({78: times(0.25, 0.5), -1: times(1.0), 900: times(2.0, 4.0), 79: times(0.125)})
-    counts.request_errors.update({(78, 42): 3, (-1, 35): 4})
+    counts.request_errors.update({(-1, 35): 4})
     counts.malformed = 5
-    # A topic that was made again has two ids and one name; one that is gone has its id.
-    counts.fetched.update({"id-t": 6, "id-gone": 7})
-    counts.fetch_failed.update({"id-u": 8})
-    counts.acknowledged.update({"id-t": 9, "id-t-before": 10})
-    counts.acknowledge_failed.update({"id-t": 11})
-    counts.acknowledged_records.update({0: 12, 1: 13, 3: 14, 4: 15})
-    counts.hidden.update({"CORRUPT_MESSAGE": 16})
-    counts.asked_partitions.update({"g": 17, "h": 18})
-    counts.acquired_partitions.update({"g": 19})
-    counts.acquire_times.update({"h": times(0.75)})
-    counts.expired_fetches = 20
     counts.load_times = times(1.5)
     counts.queue_times, counts.write_times, counts.settle_times = times(2.5), times(3.5), times(4.5)
     counts.upstream_times = times(5.5)
@@ -73,28 +63,41 @@ def counted() -> Counts:
     return counts
 
 
-def served(group: str, number: int, start_offset: int = 0, *, is_ready: bool = True, waiting: int = 0) -> Any:
-    engine = SimpleNamespace(
-        counters=lambda: {"lock_timeouts": 31, "dead_lettered": 32},
-        state_counts=lambda: {"available": 33, "acknowledged": 34},
-        start_offset=start_offset,
+def served(group: str, number: int, start_offset: int = 0, *, is_ready: bool = True, waiting: int = 0) -> tuple[Any, ...]:
+    """The row of a share partition as the node lists it."""
+    states = {"AVAILABLE": 33, "ACKNOWLEDGED": 34}
+    return SharePartitionKey(group, "id-t", number), is_ready, waiting, 31, 32, states, start_offset, 0
+
+
+def plane(*listed: tuple[Any, ...]) -> Any:
+    """A node with numbers of its own."""
+    counts = {
+        "request_errors": {(78, 42): 3},
+        # A topic that was made again has two ids and one name; one that is gone has its id.
+        "fetched": {"id-t": 6, "id-gone": 7},
+        "fetch_failed": {"id-u": 8},
+        "acknowledged": {"id-t": 9, "id-t-before": 10},
+        "acknowledge_failed": {"id-t": 11},
+        "acknowledged_records": {0: 12, 1: 13, 2: 0, 3: 14, 4: 15},
+        "hidden": {"CORRUPT_MESSAGE": 16},
+        "asked_partitions": {"g": 17, "h": 18},
+        "acquired_partitions": {"g": 19},
+        "acquire_times": {"h": (times(0.75).buckets, 750)},
+        "expired_fetches": 20,
+    }
+    node = SimpleNamespace(
+        counts=lambda: counts,
+        figures=lambda: {"sessions": 53, "session_partitions": 52, "waiting_fetches": 49},
+        share_partitions=lambda: list(listed),
+        rings=lambda: [("id-t", 0, 0, 100, 1000), ("id-t", 1, 1, 23, 1000)],
     )
-    reader = SimpleNamespace(topic="t", appended=SimpleNamespace(of={3: 48_500, 4: 60_000}.get))
-    key = SimpleNamespace(group=group, partition=number)
-    return SimpleNamespace(key=key, reader=reader, engine=engine, is_ready=is_ready, waiting=[None] * waiting)
+    return SimpleNamespace(node=node)
 
 
-def reader(partition: int, heard_at: float | None, nbytes: int, *starts: int) -> Any:
+def reader(partition: int, heard_at: float | None, marks: dict[int, int] | None = None) -> Any:
     forgotten: list[int] = []
-    appended = SimpleNamespace(forget_before=forgotten.append, forgotten=forgotten)
-    return SimpleNamespace(
-        topic="t",
-        partition=partition,
-        heard_at=heard_at,
-        ring=SimpleNamespace(nbytes=nbytes),
-        served=[served("g", partition, start) for start in starts],
-        appended=appended,
-    )
+    appended = SimpleNamespace(of=(marks or {}).get, forget_before=forgotten.append, forgotten=forgotten)
+    return SimpleNamespace(topic="t", partition=partition, heard_at=heard_at, appended=appended)
 
 
 class Offsets:
@@ -114,7 +117,7 @@ class Offsets:
         return {place: dict(zip(named, rows[place[1]], strict=True)) for place in places}
 
 
-def parts(offsets: Any = None, manager: Any = None, **more: Any) -> Any:
+def parts(offsets: Any = None, *listed: tuple[Any, ...], readers: dict[tuple[str, int, int], Any] | None = None) -> Any:
     groups = SimpleNamespace(
         groups=lambda: [("g", "Stable"), ("h", "Empty"), ("i", "Empty"), ("j", "Assigning")],
         counters=lambda: {name: count * 100 for name, count in COUNTERS.items()},
@@ -124,7 +127,8 @@ def parts(offsets: Any = None, manager: Any = None, **more: Any) -> Any:
             "h": [("id-t", "t", [0])],
         }.get,
     )
-    made = SimpleNamespace(
+    found = readers or {}
+    return SimpleNamespace(
         options=SimpleNamespace(limits=SimpleNamespace(answers=1000)),
         identity=SimpleNamespace(cluster_id="cluster", generation=7),
         counts=counted(),
@@ -132,38 +136,36 @@ def parts(offsets: Any = None, manager: Any = None, **more: Any) -> Any:
         authentication=SimpleNamespace(succeeded=45, failed=46),
         queued=SimpleNamespace(total=47),
         answers=SimpleNamespace(free=400),
-        sessions=cast("Any", _Sessions()),
-        fetches=SimpleNamespace(waiting=49),
         offsets=offsets or Offsets(),
         groups=SimpleNamespace(store=groups),
         store=SimpleNamespace(counters=lambda: COUNTERS),
-        manager=manager or SimpleNamespace(all=list, get=lambda *_: None),
+        plane=plane(*listed),
         upstream=SimpleNamespace(known={**TOPICS, "id-t-before": TOPICS["id-t"]}.get, recreations=51),
-        readers=SimpleNamespace(all=list),
+        readers=SimpleNamespace(all=found.values, get=found.get),
     )
-    return SimpleNamespace(**{**vars(made), **more})
-
-
-class _Sessions:
-    partition_count = 52
-
-    def __len__(self) -> int:
-        return 53
 
 
 def test_every_number_has_its_name_and_its_labels() -> None:
-    one, other = served("g", 0, waiting=2), served("g", 1, is_ready=False, waiting=3)
-    third = served("g", 2, is_ready=False)
-    held = {("g", "id-t", number): served("g", number) for number in (0, 1, 2, 3)}
-    manager = SimpleNamespace(all=lambda: [other, one, third], get=lambda *place: held.get(place))
-    readers = [reader(0, 990.0, 100, 8, 5, 9), reader(0, 995.5, 20), reader(1, None, 3, 6), reader(2, 0.5, 0)]
+    listed = [
+        served("g", 1, is_ready=False, waiting=3),
+        served("g", 0, 8, waiting=2),
+        served("h", 0, 5),
+        served("g", 2, is_ready=False),
+    ]
+    readers = {
+        ("id-t", 0, 0): reader(0, 990.0, {3: 48_000}),
+        # Of two readers, the one that knows better.
+        ("id-t", 0, 1): reader(0, 995.5, {3: 48_500}),
+        ("id-t", 1, 0): reader(1, None, {4: 60_000}),
+        ("id-t", 2, 0): reader(2, 0.5, {5: 1}),
+    }
     offsets = Offsets()
-    everything = parts(offsets, manager, readers=SimpleNamespace(all=lambda: readers))
-    place = ("g", "t", "0")
+    everything = parts(offsets, *listed, readers=readers)
+    place, other = ("g", "t", "0"), ("h", "t", "0")
     assert plain(asyncio.run(readings.read(everything))) == {
         "info": [((version("share-state"), "cluster", "7"), 1)],
         "request_seconds": [(("ShareFetch",), (2, 0.75)), (("ShareAcknowledge",), (1, 0.125)), (("other",), (3, 7.0))],
-        "request_errors": [(("ShareFetch", "42"), 3), (("other", "35"), 4)],
+        "request_errors": [(("other", "35"), 4), (("ShareFetch", "42"), 3)],
         "malformed_requests": [((), 5)],
         "fetched_partitions": [(("t",), 6), (("id-gone",), 7)],
         "fetched_partitions_failed": [(("u",), 8)],
@@ -206,11 +208,13 @@ def test_every_number_has_its_name_and_its_labels() -> None:
         "upstream_ring_bytes": [((), 123)],
         # The reader that was heard last counts, and one that nobody has heard not at all.
         "upstream_silence_seconds": [(("t", "0"), 4.5), (("t", "2"), 999.5)],
-        "lock_timeouts": [(place, 31)],
-        "dead_lettered_records": [(place, 32)],
-        "in_flight_records": [((*place, "Available"), 33), ((*place, "Acknowledged"), 34)],
+        "lock_timeouts": [(place, 31), (other, 31)],
+        "dead_lettered_records": [(place, 32), (other, 32)],
+        "in_flight_records": [
+            ((*one, state), count) for one in (place, other) for state, count in (("Available", 33), ("Acknowledged", 34))
+        ],
         "watched_partitions": [((), 5)],
-        "share_partitions": [(("active",), 1), (("loading",), 2)],
+        "share_partitions": [(("active",), 2), (("loading",), 2)],
         # Partition 3 has an error, the lag of 4 is not known.
         "lag_records": [
             (("g", "t", "0"), 4),
@@ -220,17 +224,19 @@ def test_every_number_has_its_name_and_its_labels() -> None:
             (("g", "u", "2"), 0),
             (("h", "t", "0"), 4),
         ],
-        # A record of the future has no age; where nobody waits for one it is 0; 5 is not in memory, and neither is that of "h".
+        # A record of the future has no age; where nobody waits for one it is 0; nobody has read 5.
         "deliverable_age_seconds": [
             (("g", "t", "0"), 1.5),
             (("g", "t", "1"), 0.0),
             (("g", "t", "2"), 0.0),
             (("g", "u", "2"), 0.0),
+            (("h", "t", "0"), 1.5),
         ],
     }
     t = [("id-t", number) for number in range(6)]
     assert offsets.asked == [("g", [*t, ("id-u", 2)]), ("h", [("id-t", 0)]), ("i", []), ("j", [])]
-    assert [one.appended.forgotten for one in readers] == [[5], [], [6], []]
+    # What one that loads will ask for is not known yet.
+    assert [one.appended.forgotten for one in readers.values()] == [[5], [], [0], [0]]
 
 
 @pytest.mark.parametrize("error", [TimeoutError(), LostError("1", "it is gone", code=13, sent=True), None])
@@ -261,8 +267,8 @@ def test_clients_have_their_turn_between_share_partitions(monkeypatch: pytest.Mo
         turns.append(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    manager = SimpleNamespace(all=lambda: [served("g", number) for number in range(count)], get=lambda *_: None)
-    found = plain(asyncio.run(readings.read(parts(manager=manager))))
+    listed = [served("g", number) for number in range(count)]
+    found = plain(asyncio.run(readings.read(parts(None, *listed))))
     assert found["share_partitions"] == [(("active",), count), (("loading",), 0)]
     # And one after each group.
     assert turns == [0] * (stretches + 4)

@@ -52,13 +52,13 @@ class Stores:
             delete_states=lambda keys: self._slow("delete", keys),
             topics_deleted=lambda ids: self._slow("forget", ids),
         )
-        manager = SimpleNamespace(
-            drop_topics=lambda topics: self._told("drop", topics, None),
-            drop_topic=lambda topic_id: self._told("drop topic", topic_id, None),
+        plane = SimpleNamespace(
+            states_changed=lambda topics: self._told("drop", topics, None),
+            topic_deleted=lambda topic_id: self._told("drop topic", topic_id, None),
         )
         upstream = SimpleNamespace(known_by_name=self.topics.get, topics=self._topics)
         return Groups(
-            cast("Any", store), cast("Any", states), self.executor, cast("Any", upstream), cast("Any", manager), net=Net(Counts())
+            cast("Any", store), cast("Any", states), self.executor, cast("Any", upstream), cast("Any", plane), net=Net(Counts())
         )
 
     def _told(self, name: str, asked: Any, answer: Any) -> Any:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from share_state.errors import StoreError
-from share_state.gateway.counts import Counts
 from share_state.gateway.group_configs import GroupConfigs
 
 LOCK, LIMIT, LETTERS = "share.record.lock.duration.ms", "share.delivery.count.limit", "errors.deadletterqueue.topic.name"
@@ -40,17 +39,13 @@ def test_a_group_has_its_own_over_defaults_over_the_broker(tmp_path: Path) -> No
 
 
 def test_what_is_remembered_of_groups_that_there_are_not_is_forgotten(tmp_path: Path) -> None:
-    configs, counts = made(tmp_path), Counts()
+    configs = made(tmp_path)
     for number in range(100):
         configs.resolved(f"{number}")
-        counts.asked_partitions[f"{number}"] += 1
-        counts.acquire_times[f"{number}"].observe(1.0)
     kept = configs.resolved("7")
     configs.keep({"7", "none"})
-    counts.keep({"7", "none"})
     assert list(configs._resolved) == ["7"]
     assert configs.resolved("7") is kept
-    assert (list(counts.asked_partitions), list(counts.acquire_times)) == (["7"], ["7"])
 
 
 def test_values_beyond_the_bounds_of_the_broker_are_replaced(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from share_state.errors import InvalidRequestError, StoreError
+from share_state.gateway.clock import lock_ms
 from share_state.types import SharePartitionKey
 from tests.gateway.orchard import IDS, NO_ID, NOWHERE, PEARS, PLUMS, Orchard, orchard
 from tests.gateway.serving import MEMBER, Instead, fetch
@@ -98,7 +99,9 @@ def test_lag_counts_neither_what_is_before_the_start_nor_what_is_settled_after_i
     assert shown(trees, "eater", PLUMS, 0) == [(2, here, 5, 0)]
     # Not loaded, it shows the same.
     trees.beat("eater", -1)
-    trees.gateway.manager._served.clear()
+    place, node = key(trees, "eater", PLUMS), trees.gateway.plane.node
+    node.state_changed("eater", place.topic_id, now_ms=lock_ms())
+    assert node.shown(place) is None
     assert shown(trees, "eater", PLUMS, 0) == [(2, here, 5, 0)]
 
 
@@ -132,15 +135,15 @@ def test_other_topics_stay_in_memory_when_one_is_altered_or_deleted(trees: Orcha
     # The records that the member held in the other group are not these.
     assert take(trees, "beside", PEARS)[0] == [(0, 1)]
     trees.beat("loaded", -1)
-    served = trees.gateway.manager.get
+    served = trees.gateway.plane.node.shown
     assert codes_of(alter(trees, "loaded", PEARS, (0, 1))) == [0]
-    assert served(*key(trees, "loaded", PEARS)) is None
-    assert served(*key(trees, "loaded", PLUMS)) is not None
+    assert served(key(trees, "loaded", PEARS)) is None
+    assert served(key(trees, "loaded", PLUMS)) is not None
     assert codes_of(delete(trees, "loaded", PEARS)) == [0]
-    assert served(*key(trees, "loaded", PLUMS)) is not None
+    assert served(key(trees, "loaded", PLUMS)) is not None
     assert codes_of(delete(trees, "loaded", PLUMS)) == [0]
-    assert served(*key(trees, "loaded", PLUMS)) is None
-    assert served(*key(trees, "beside", PEARS)) is not None
+    assert served(key(trees, "loaded", PLUMS)) is None
+    assert served(key(trees, "beside", PEARS)) is not None
 
 
 def test_the_epoch_of_a_state_rises_with_the_group_or_by_itself(trees: Orchard) -> None:

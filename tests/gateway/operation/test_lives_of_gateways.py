@@ -6,7 +6,6 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from share_state.kafka.client.peers import Address
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.orchard import PEARS, PLUMS, orchard
 from tests.gateway.patience import wait_until
-from tests.gateway.serving import fetch, serving
+from tests.gateway.serving import Instead, fetch, serving
 from tests.gateway.wire.connection import Connection
 
 #: Nobody listens there.
@@ -155,19 +154,19 @@ def test_a_topic_that_is_gone_is_forgotten_after_its_grace(tmp_path: Path, monke
         wait_until(lambda: upstream.names() == [], "the end of the other topic")
 
 
-def test_silent_readers_and_share_partitions_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nobody_uses_is_given_up_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quickly(monkeypatch, _REFRESH=0.02)
     with orchard(tmp_path) as there:
-        swept: dict[str, float] = {}
-
-        def note(name: str) -> Callable[[float], object]:
-            return lambda since: swept.setdefault(name, since)
-
-        monkeypatch.setattr(there.gateway._readers, "sweep", note("readers"))
-        monkeypatch.setattr(there.gateway.manager, "sweep", note("partitions"))
-        wait_until(lambda: len(swept) == 2, "a sweep")
-        # Share partitions are kept four minutes longer.
-        assert swept["readers"] - swept["partitions"] == pytest.approx(240, abs=1)
+        there.join("g", [PEARS])
+        plane = there.gateway.plane
+        swept: list[int] = []
+        kept: list[set[str]] = []
+        spied = Instead(plane.node, sweep=lambda since, *, now_ms: swept.append(now_ms - since), keep_counts=kept.append)
+        monkeypatch.setattr(plane, "node", spied)
+        wait_until(lambda: len(kept) >= 2, "two sweeps")
+        # Share partitions are kept for five minutes.
+        assert all(silence == pytest.approx(300_000, abs=1000) for silence in swept)
+        assert kept[:2] == [{"g"}] * 2
 
 
 def test_the_log_is_tidied_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 
+from share_state.errors import EnginePoisonedError
 from share_state.gateway import monitoring, readings
 from share_state.gateway.monitoring import Monitoring
 from share_state.kafka.client.peers import LostError
@@ -23,7 +24,7 @@ class Gateway:
     def __init__(self) -> None:
         self.trouble: BaseException | None = None
         self.is_silent = False
-        self.manager = SimpleNamespace(writes=SimpleNamespace(is_failing=False))
+        self.plane = SimpleNamespace(is_failing=False, wrong=None)
         self.groups = SimpleNamespace(is_failing=False)
         self.upstream = SimpleNamespace(control=SimpleNamespace(any=self._any))
 
@@ -89,11 +90,14 @@ def test_a_gateway_is_ready_while_upstream_answers_and_logs_take_writes(monkeypa
     gateway.groups.is_failing = True
     assert gateway.page("/readyz") == unready("the log of groups takes no writes")
     gateway.groups.is_failing = False
-    gateway.manager.writes.is_failing = True
+    gateway.plane.is_failing = True
     assert gateway.page("/readyz") == unready("the log of share partitions takes no writes")
     gateway.groups.is_failing = gateway.is_silent = True
     monkeypatch.setattr(monitoring, "_READY_TIME", 0.01)
     assert gateway.page("/readyz") == unready(
         "upstream does not answer in time", "the log of share partitions takes no writes", "the log of groups takes no writes"
     )
+    gateway.plane.wrong = EnginePoisonedError("a share partition has panicked")
+    gateway.plane.is_failing = gateway.groups.is_failing = gateway.is_silent = False
+    assert gateway.page("/readyz") == unready("the data plane has failed: a share partition has panicked")
     assert gateway.page("/healthz").status == "200 OK"

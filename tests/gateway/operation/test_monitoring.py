@@ -111,7 +111,7 @@ def test_health_and_readiness(tmp_path: Path) -> None:
         assert get(gateway, "/readyz") == (200, "ready\n")
         assert get(gateway, "/metrics?name=x")[0] == 200
         assert get(gateway, "/")[0] == 404
-        gateway.manager.writes.is_failing = True
+        gateway.plane.is_failing = True
         gateway._groups.is_failing = True
         assert get(gateway, "/readyz") == (
             503,

@@ -54,23 +54,10 @@ ROOMS: dict[str, set[str]] = {
 }
 
 
-#: Circles of the gateway, which go with its data plane. No other may come.
+#: Circles among the readers of upstream. No other may come.
 CIRCLES = {
     frozenset(f"share_state.gateway.{name}" for name in ("upstream.cluster", "upstream.lives", "upstream.offsets")),
-    frozenset(
-        f"share_state.gateway.{name}"
-        for name in (
-            "lock_timers",
-            "share_partitions",
-            "upstream.epochs",
-            "upstream.fetch",
-            "upstream.lanes",
-            "upstream.reader",
-            "upstream.readers",
-            "waiting_fetch",
-            "writes",
-        )
-    ),
+    frozenset(f"share_state.gateway.upstream.{name}" for name in ("epochs", "fetch", "lanes", "reader", "readers")),
 }
 
 

@@ -129,11 +129,14 @@ class DataPlane:
         Raises:
             EnginePoisonedError: a fault of ours has ended the data plane.
         """
-        events, needs, timeout_ms = self.node.poll()
-        for event in events:
-            self._happen(*event)
-        for kind, *need in needs:
-            self._needs[kind](*need)
+        while True:
+            events, needs, timeout_ms = self.node.poll()
+            for event in events:
+                self._happen(*event)
+            for kind, *need in needs:
+                self._needs[kind](*need)
+            if not needs:
+                break
         if self.node.has_writes:
             self._gather()
         if timeout_ms is not None and (self._timer is None or timeout_ms < self._timer_ms):

@@ -53,7 +53,7 @@ def test_five_hundred_members_at_once(tmp_path: Path) -> None:
         for member in members:
             member.places = places
             member.ask(20_000, most=1)
-        wait_until(lambda: gateway._fetches.waiting == MEMBERS, "all wait")
+        wait_until(lambda: gateway.plane.node.figures()["waiting_fetches"] == MEMBERS, "all wait")
         other = stack.enter_context(Member(address, "other", ["sound"], others))
         other.join().drain(10, "another group is served while they wait")
         for number in range(RECORDS):

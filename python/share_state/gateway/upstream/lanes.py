@@ -158,13 +158,13 @@ class BrokerLanes:
             if answer.throttle_ms > 0:
                 await asyncio.sleep(answer.throttle_ms / 1000)
         except (LostError, ShareStateError) as error:
-            self._end(lane, wanted, tails)
+            self._end(lane, tails)
             self._readers.lost(self.node, list(wanted), error)
         except BaseException:
-            self._end(lane, wanted, tails)
+            self._end(lane, tails)
             raise
         else:
-            self._end(lane, wanted, tails)
+            self._end(lane, tails)
             # Not for one that has begun again meanwhile: the log may be another one.
             self._readers.take({reader: offset for reader, offset in wanted.items() if reader.life == lives[reader]}, answer)
         for reader in wanted:
@@ -181,13 +181,11 @@ class BrokerLanes:
             self._back_wanted.add(reader)
 
     @staticmethod
-    def _end(lane: _Lane, wanted: dict[PartitionReader, int], tails: set[PartitionReader]) -> None:
+    def _end(lane: _Lane, tails: set[PartitionReader]) -> None:
         lane.is_busy = False
         # By name and not by offset: the tail of one that has begun again is elsewhere.
         for reader in tails:
             reader.is_reading_tail = False
-        for reader, offset in wanted.items():
-            reader.back_reads.discard(offset)
 
 
 def _next(wanted: set[PartitionReader]) -> list[PartitionReader]:

@@ -180,6 +180,9 @@ class PartitionReader:
         if life != self.life:
             self.forget()
             self.life = life
+            if self.log_start_offset > 0:
+                # The ring is new, and has not heard.
+                self._rings.log_start_moved(self.source, self.log_start_offset)
         if offset >= self.tail:
             self.wanted = max(self.wanted, offset)
             if not self.is_reading_tail or self.tail < 0:
@@ -199,10 +202,11 @@ class PartitionReader:
         """
         asked, data, start, end, aborted = read
         self.appended.see(data, start, end)
-        if asked == self.wanted:
-            self.wanted = -1
         judged = None if self.isolation == 0 else aborted or []
         taken = self._rings.records_read(self.source, self.life, read._replace(aborted=judged))
+        self.back_reads.discard(asked)
+        if asked == self.wanted:
+            self.wanted = -1
         if taken is None:
             self.forget()
             return

@@ -22,7 +22,7 @@
 //!    has one that waits at most, and none once its session has gone on or ended.
 //! 6. The earliest lock of a share partition that serves has a timer at its deadline or before.
 //!
-//! Not driven by the gateway yet: it still has the same rules in Python.
+//! `share_state.gateway.data_plane` drives it, on an event loop of Python.
 
 mod access;
 mod acknowledging;

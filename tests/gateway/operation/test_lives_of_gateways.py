@@ -11,18 +11,20 @@ from typing import Any
 
 import pytest
 
-from share_state.errors import ShareStateError, StoreError
+from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
 from share_state.gateway import GatewayOptions, ShareGateway, serve_in_thread
 from share_state.kafka.client.peers import Address
 from tests.gateway.hostile import HostileUpstream
-from tests.gateway.orchard import PEARS, PLUMS, orchard
+from tests.gateway.orchard import IDS, PEARS, PLUMS, orchard
 from tests.gateway.patience import wait_until
 from tests.gateway.serving import Instead, fetch, serving
-from tests.gateway.wire.connection import Connection
+from tests.gateway.wire.codec import api_key, encode
+from tests.gateway.wire.connection import Connection, Disconnected
 
 #: Nobody listens there.
 NOWHERE = (Address("127.0.0.1", 1),)
 MODULE = "share_state.gateway.gateway"
+SHARE_FETCH = api_key("ShareFetch")
 
 
 def test_it_says_where_it_listens_while_it_does(tmp_path: Path) -> None:
@@ -167,6 +169,31 @@ def test_what_nobody_uses_is_given_up_again_and_again(tmp_path: Path, monkeypatc
         # Share partitions are kept for five minutes.
         assert all(silence == pytest.approx(300_000, abs=1000) for silence in swept)
         assert kept[:2] == [{"g"}] * 2
+
+
+def test_a_fault_of_ours_ends_share_requests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def feed(*_: object, **__: object) -> None:
+        raise EnginePoisonedError("a panic")
+
+    with orchard(tmp_path) as there, Connection(there.gateway.bootstrap_servers) as waiting:
+        there.join("g", [PEARS])
+        plane = there.gateway.plane
+        asked = fetch("g", 0, [(IDS[PEARS], 0)], maxWaitMs=20_000, minBytes=1 << 20)
+        waiting.send(SHARE_FETCH, 1, encode(SHARE_FETCH, 1, asked))
+        wait_until(lambda: plane.node.figures()["waiting_fetches"] == 1, "a fetch")
+        monkeypatch.setattr(plane, "node", Instead(plane.node, feed=feed))
+        # Who comes now is told by the end of its connection, and who waits as well.
+        with pytest.raises(Disconnected):
+            there.ask("ShareFetch", 1, fetch("g", 0, []))
+        with pytest.raises(Disconnected):
+            waiting.receive(SHARE_FETCH, 1)
+        with Connection(there.gateway.bootstrap_servers) as again, pytest.raises(Disconnected):
+            again.ask("ShareFetch", 1, fetch("g", 0, []))
+        assert str(plane.wrong) == "a panic"
+    told = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
+    assert told == ["the data plane has failed, and nothing is served any more: a panic"]
 
 
 def test_the_log_is_tidied_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

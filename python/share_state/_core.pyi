@@ -1520,6 +1520,7 @@ class Node:
         answers: bytes of all answers that clients have not taken; fetches wait then.
         sessions: number of share sessions (`group.share.max.share.sessions`).
         fetch_max_bytes: bytes of records in one answer (`fetch.max.bytes`).
+        rings: bytes of frames with batches that are kept in memory.
     """
     def __new__(
         cls,
@@ -1531,6 +1532,7 @@ class Node:
         answers: int,
         sessions: int,
         fetch_max_bytes: int,
+        rings: int,
     ) -> Self: ...
     def opened(self, connection: int, principal: str | None) -> None:
         """Take a connection. Its number is not used twice: share sessions live on it.

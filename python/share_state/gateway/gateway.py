@@ -114,7 +114,7 @@ class ShareGateway:
         self._configs.changed = self._configure
         self._net = Net(self.counts, options.limits)
         self._answers = self._net.answers
-        self._watch = TopicWatch(self._upstream, groups, lambda: {reader.topic for reader in self._readers.all()})
+        self._watch = TopicWatch(self._upstream, groups, self._topics_in_use)
         self._relay = Relay(self._upstream, self._registry, options, counts=self.counts, net=self._net) if options.relay else None
         self._ordinary = None if self._relay is None else OrdinaryGroups(self._relay)
         stores = groups, self._store, self._executor
@@ -232,6 +232,7 @@ class ShareGateway:
             answers=limits.answers,
             sessions=options.max_share_sessions,
             fetch_max_bytes=_FETCH_MAX_BYTES,
+            rings=limits.rings,
         )
         node.set_access(*options.access.reading())
         return node
@@ -298,6 +299,11 @@ class ShareGateway:
         self.plane.gone(client)
         if self._relay is not None:
             self._relay.gone(client)
+
+    def _topics_in_use(self) -> set[str]:
+        """Return the names of topics with a share partition in memory: each has a ring."""
+        known = {self._upstream.known(topic_id) for topic_id, *_ in self.plane.node.rings()}
+        return {topic.name for topic in known if topic is not None}
 
     def _topics_changed(self, gone: list[str]) -> None:
         self._groups.store.set_topics(self._upstream.view())

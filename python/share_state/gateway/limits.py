@@ -40,6 +40,7 @@ class Limits:
         queued: bytes of all queued requests (``queued.max.request.bytes``). With the relay it must exceed ``relayed_frame``.
         work: bytes of all larger requests that are being answered.
         answers: bytes of all answers that clients have not read.
+        rings: bytes of upstream's answers that are kept for groups and members; those that were used longest ago go first.
         subscription: characters in the names of the topics that a member subscribes to: the gateway asks upstream for those that
             it does not know, again and again.
         answer: bytes of one answer whose rows a client has asked for; further rows are refused, so that it asks for them again.
@@ -61,6 +62,7 @@ class Limits:
     queued: int = 64 << 20
     work: int = 8 << 20
     answers: int = 256 << 20
+    rings: int = 256 << 20
     answer: int = 16 << 20
     subscription: int = 64 << 10
     slice: float = 0.005

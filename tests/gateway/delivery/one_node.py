@@ -20,7 +20,7 @@ FETCH, ACKNOWLEDGE = 78, 79
 _EARLIEST = ss.GroupConfig(auto_offset_reset="earliest")
 #: Numbers of requests, which their answers repeat.
 _CORRELATION = itertools.count(1)
-_LIMITS = {"frame": 1 << 20, "elements": 100, "answers": 1 << 20, "sessions": 10, "fetch_max_bytes": 1 << 20}
+_LIMITS = {"frame": 1 << 20, "elements": 100, "answers": 1 << 20, "sessions": 10, "fetch_max_bytes": 1 << 20, "rings": 1 << 20}
 
 
 def node(config: ss.GroupConfig = _EARLIEST, **changes: Any) -> Node:

@@ -55,23 +55,23 @@ def test_a_batch_of_any_size_is_delivered(tmp_path: Path, options: dict[str, Any
             assert gateway.counts.upstream_bytes < 100_000_000
 
 
-def test_memory_of_what_was_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_of_what_was_read_is_bounded(tmp_path: Path) -> None:
     budget = 1_000_000
-    monkeypatch.setattr("share_state.gateway.upstream.readers._BUDGET", budget)
     with HostileUpstream() as upstream:
         upstream.create("t", 8)
         for number in range(8):
             for _ in range(3):
                 upstream.append("t", number, large(number, 100_000))
         books = Books()
-        with serving(upstream.bootstrap, tmp_path) as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
+        served = serving(upstream.bootstrap, tmp_path, limits=Limits(rings=budget))
+        with served as gateway, Member(gateway.bootstrap_servers, "a", ["t"], books) as member:
             member.join().drain(24)
             assert settled(books, member.topic) == there(upstream, "t")
 
             def is_bounded() -> bool:
                 upstream.append("t", 0, large(0, 100_000))
                 member.acknowledge(member.poll())
-                return gateway._readers.held_bytes <= budget
+                return sum(held for *_, held in gateway.plane.node.rings()) <= budget
 
             # It is looked at whenever a sixteenth of the budget has arrived.
             wait_until(is_bounded, "what was read is forgotten")

@@ -40,6 +40,7 @@ use crate::locked::Locked;
 ///     answers: bytes of all answers that clients have not taken; fetches wait then.
 ///     sessions: number of share sessions (`group.share.max.share.sessions`).
 ///     fetch_max_bytes: bytes of records in one answer (`fetch.max.bytes`).
+///     rings: bytes of frames with batches that are kept in memory.
 #[pyclass(frozen, module = "share_state.gateway")]
 pub struct Node(Locked<data_plane::Node>);
 
@@ -49,7 +50,7 @@ type Outputs = (Vec<Event>, Vec<Need>, Option<LockTime>);
 #[pymethods]
 impl Node {
     #[new]
-    #[pyo3(signature = (*, leader_epoch, config, frame, elements, answers, sessions, fetch_max_bytes))]
+    #[pyo3(signature = (*, leader_epoch, config, frame, elements, answers, sessions, fetch_max_bytes, rings))]
     #[expect(
         clippy::too_many_arguments,
         reason = "keyword arguments of a Python constructor"
@@ -63,6 +64,7 @@ impl Node {
         answers: Int<usize>,
         sessions: Int<usize>,
         fetch_max_bytes: Int<usize>,
+        rings: Int<usize>,
     ) -> PyResult<Self> {
         let limits = Limits {
             frame: frame.0,
@@ -70,6 +72,7 @@ impl Node {
             answers: answers.0,
             sessions: sessions.0,
             fetch_max_bytes: fetch_max_bytes.0,
+            rings: rings.0,
             ..Limits::default()
         };
         let config = Arc::clone(&config.get().inner);

@@ -164,7 +164,6 @@ REFUSALS: Final[dict[int, Callable[[dict[str, Any], int], dict[str, Any]]]] = {
     74: lambda _, code: {"errorCode": code, "configResources": []},
     76: lambda _, code: refused_heartbeat(code, text_of(code)),
     77: lambda asked, code: {"groups": [refused_group(group, code, text_of(code)) for group in asked["groupIds"]]},
-    79: lambda _, code: {"errorCode": code, "acquisitionLockTimeoutMs": 0, "responses": []},
     90: lambda asked, code: {
         "groups": [{"groupId": row["groupId"], "topics": [], "errorCode": code, "errorMessage": None} for row in asked["groups"]]
     },

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream.lanes import BrokerLanes
-from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.reader import PartitionReader, Source
 from share_state.kafka.client.fetch import Answer
 from share_state.kafka.client.fetch import decode as decode_answer
 from share_state.kafka.client.peers import Address, Node
+from tests.gateway.topics.rings import Rings
 from tests.gateway.wire.codec import Message, decode
 
 NODE = Node(7, Address("seven", 9092))
@@ -90,12 +90,12 @@ class Broker:
 
         return SimpleNamespace(connection=connection)
 
-    def reader(self, partition: int, tail: int = 0) -> PartitionReader:
-        """Somebody who waits for records from an offset on."""
-        made = PartitionReader(cast("Any", self.readers), "t", TOPIC_ID, partition, 1)
+    def reader(self, partition: int, tail: int = 0, *, wanted: tuple[int, ...] | None = None) -> PartitionReader:
+        """Reader for a ring that waits for the records from its end on, or from other offsets."""
+        made = PartitionReader(cast("Any", self.readers), Rings(), "t", Source(TOPIC_ID, partition, 1))
         made.lanes = self.lanes
-        made.tail = tail
-        made.interest = time.monotonic()
+        made.life, made.tail = 1, tail
+        made.wanted = set((tail,) if wanted is None else wanted)
         return made
 
     async def turns(self) -> None:

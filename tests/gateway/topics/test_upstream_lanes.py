@@ -13,8 +13,7 @@ from tests.gateway.topics.lane_broker import BACK, NODE, TAILS, Broker, run
 def test_what_is_wanted_within_one_turn_goes_out_together() -> None:
     async def test(broker: Broker) -> None:
         readers = [broker.reader(number, 10 + number) for number in range(3)]
-        silent = broker.reader(3)
-        silent.interest = 0.0
+        silent = broker.reader(3, 20, wanted=(5,))
         broker.lanes.discard(readers[2])
         sent = await broker.asks(*readers, silent)
         assert (sent.lane, sent.version, sent.session) == (TAILS[0], 13, (0, -1))
@@ -45,7 +44,7 @@ def test_one_that_joins_while_others_wait_takes_the_next_lane() -> None:
         broker.lanes.discard(readers[6])
         await broker.turns()
         assert len(broker.sent) == 5
-        readers[2].interest = 0.0
+        readers[2].wanted.clear()
         await broker.answers(broker.sent[2])
         (late,) = broker.sent[5:]
         assert (late.lane, late.offsets) == (TAILS[2], {5: 0})
@@ -55,11 +54,8 @@ def test_one_that_joins_while_others_wait_takes_the_next_lane() -> None:
 
 def test_back_reads_do_not_wait() -> None:
     async def test(broker: Broker) -> None:
-        reader, other, neither = (broker.reader(number, 90) for number in range(3))
-        for one in (reader, other, neither):
-            one.interest = 0.0
-        reader.back_reads |= {30, 20, 40}
-        other.back_reads.add(7)
+        reader, other = broker.reader(0, 90, wanted=(30, 20, 40)), broker.reader(1, 90, wanted=(7,))
+        neither = broker.reader(2, 90, wanted=())
         for one in (reader, other, neither):
             broker.lanes.read_back(one)
         await broker.turns()
@@ -68,12 +64,13 @@ def test_back_reads_do_not_wait() -> None:
         assert sent.message["maxWaitMs"] == 0
         assert not reader.is_reading_tail
         # What comes meanwhile waits for this answer.
-        other.back_reads.add(8)
+        other.wanted.add(8)
         broker.lanes.read_back(other)
         await broker.turns()
         assert len(broker.sent) == 1
+        reader.wanted.discard(20)
+        other.wanted.discard(7)
         await broker.answers(sent)
-        assert (reader.back_reads, other.back_reads) == ({30, 40}, {8})
         assert [sent.offsets for sent in broker.sent[1:]] == [{0: 30, 1: 8}]
         broker.lanes.read_back(reader)
         broker.lanes.discard(reader)
@@ -86,11 +83,8 @@ def test_back_reads_do_not_wait() -> None:
 
 def test_back_reads_have_no_session() -> None:
     async def test(broker: Broker) -> None:
-        readers = [broker.reader(number, 90) for number in range(20)]
-        for one in readers:
-            one.interest = 0.0
-            one.back_reads.add(5)
-            broker.lanes.read_back(one)
+        for number in range(20):
+            broker.lanes.read_back(broker.reader(number, 90, wanted=(5,)))
         await broker.turns()
         (sent,) = broker.sent
         assert (sent.lane, sent.session, len(sent.offsets)) == (BACK, (0, -1), 20)
@@ -108,8 +102,8 @@ def test_a_session_is_of_one_lane_and_one_connection() -> None:
         await broker.answers(first, 5)
         second = broker.sent[-1]
         assert (second.lane, second.session, second.offsets) == (TAILS[0], (5, 1), {})
-        readers[3].tail = 4
-        readers[4].interest = 0.0
+        readers[3].tail, readers[3].wanted = 4, {4}
+        readers[4].wanted.clear()
         await broker.answers(second, 5)
         third = broker.sent[-1]
         assert (third.session, third.offsets) == ((5, 2), {3: 4})
@@ -168,7 +162,6 @@ def test_topics_with_made_up_ids_are_fetched_by_name(offered: int, made_up: bool
 def test_a_lost_broker_is_told_and_its_readers_are_free(is_away: bool) -> None:
     async def test(broker: Broker) -> None:
         readers = [broker.reader(number, 90) for number in range(2)]
-        readers[1].back_reads.add(90)
         lost = LostError(str(NODE), "it is gone", code=13, sent=True)
         if is_away:
             broker.is_away = lost
@@ -186,7 +179,8 @@ def test_a_lost_broker_is_told_and_its_readers_are_free(is_away: bool) -> None:
         ((node, of, error), *_) = broker.lost
         assert (node, set(of), error) == (NODE, set(readers), lost)
         assert broker.taken == []
-        assert readers[1].back_reads == set()
+        # What was asked for is wanted still.
+        assert [one.wanted for one in readers] == [{90}, {90}]
         if not is_away:
             assert [one.is_reading_tail for one in readers] == [False, False]
             assert len(broker.lost) == len(broker.sent) == 1
@@ -248,8 +242,7 @@ def test_closing_ends_what_is_in_progress() -> None:
 
 def test_closing_begins_nothing_that_was_due() -> None:
     async def test(broker: Broker) -> None:
-        tail, back = broker.reader(0, 3), broker.reader(1, 9)
-        back.back_reads.add(4)
+        tail, back = broker.reader(0, 3), broker.reader(1, 9, wanted=(4,))
         broker.lanes.read_tail(tail)
         broker.lanes.read_back(back)
         await broker.lanes.close()

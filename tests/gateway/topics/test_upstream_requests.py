@@ -12,10 +12,11 @@ from share_state._core import encode_message
 from share_state.gateway.upstream import fetch
 from share_state.gateway.upstream.epochs import cut_at
 from share_state.gateway.upstream.fetch import FetchSession
-from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.reader import PartitionReader, Ring, Source
 from share_state.kafka.client.fetch import Answer, Fetched
 from share_state.kafka.client.fetch import decode as decode_answer
 from share_state.kafka.client.peers import Address, LostError, Node
+from tests.gateway.topics.rings import Rings
 from tests.gateway.wire.codec import Message, decode, encode
 
 FETCH, ENDS_OF_EPOCHS = 1, 23
@@ -29,10 +30,11 @@ def reader(
     topic: str, partition: int, *, leader_epoch: int = 5, tail: int = -1, end: int = -2, read: int = -1
 ) -> PartitionReader:
     """A reader whose ring ends at an offset with a batch of a leader epoch."""
-    made = PartitionReader(cast("Any", None), topic, IDS[topic], partition, 0)
+    rings = Rings()
+    made = PartitionReader(cast("Any", None), rings, topic, Source(IDS[topic], partition, 0))
     made.leader_epoch = leader_epoch
     made.tail = tail
-    made.ring = cast("Any", SimpleNamespace(end_offset=end, leader_epoch=read))
+    rings.ends[made.source] = Ring(end, read)
     return made
 
 

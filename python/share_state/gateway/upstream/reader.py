@@ -104,7 +104,6 @@ class PartitionReader:
         "_readers",
         "_rings",
         "appended",
-        "back_reads",
         "failing_since",
         "fed_at",
         "heard_at",
@@ -141,11 +140,9 @@ class PartitionReader:
         self.leader_epoch = -1
         #: Offset of the next read at the end of the ring; -1 until somebody has asked.
         self.tail = -1
-        #: The last offset that is wanted and was not read; -1 for none.
-        self.wanted = -1
+        #: Offsets that the ring waits for. It asks for each once: one leaves by a read that has come, or by another life.
+        self.wanted: set[int] = set()
         self.is_reading_tail = False
-        #: Offsets before the tail that are to be read, or are being read.
-        self.back_reads: set[int] = set()
         self.failing_since: float | None = None
         self.fed_at = 0.0
         self.is_suspect = False
@@ -173,7 +170,13 @@ class PartitionReader:
     @property
     def wants_tail(self) -> bool:
         """Whether the end of the ring is to be read now."""
-        return 0 <= self.tail <= self.wanted and self.lanes is not None and not self.is_reading_tail
+        is_wanted = 0 <= self.tail <= max(self.wanted, default=-1)
+        return is_wanted and self.lanes is not None and not self.is_reading_tail
+
+    @property
+    def back_reads(self) -> set[int]:
+        """Offsets before the tail that are to be read, or are being read."""
+        return {offset for offset in self.wanted if offset < self.tail}
 
     def want(self, life: int, offset: int) -> None:
         """Read from an offset on."""
@@ -183,16 +186,14 @@ class PartitionReader:
             if self.log_start_offset > 0:
                 # The ring is new, and has not heard.
                 self._rings.log_start_moved(self.source, self.log_start_offset)
-        if offset >= self.tail:
-            self.wanted = max(self.wanted, offset)
-            if not self.is_reading_tail or self.tail < 0:
-                self._jump()
-            if not self.is_reading_tail:
-                self._readers.read_tail(self)
-        elif offset not in self.back_reads:
-            self._readers.counts.back_reads += 1
-            self.back_reads.add(offset)
-            self._readers.read_back(self)
+        self.wanted.add(offset)
+        if offset < self.tail:
+            self._read_back(1)
+            return
+        if self.tail < 0 or not (self.is_reading_tail or self.tail in self.wanted):
+            self._jump()
+        if not self.is_reading_tail:
+            self._readers.read_tail(self)
 
     def take(self, read: Read) -> None:
         """Keep the batches of an answer.
@@ -204,13 +205,11 @@ class PartitionReader:
         self.appended.see(data, start, end)
         judged = None if self.isolation == 0 else aborted or []
         taken = self._rings.records_read(self.source, self.life, read._replace(aborted=judged))
-        self.back_reads.discard(asked)
-        if asked == self.wanted:
-            self.wanted = -1
         if taken is None:
             self.forget()
             return
         after, kept = taken
+        self.wanted = {offset for offset in self.wanted if offset != asked and not asked <= offset < after}
         if asked == self.tail:
             self.tail = after
             self._jump()
@@ -226,11 +225,19 @@ class PartitionReader:
         """Forget what was read for the ring, which has begun again."""
         self.life = _NO_LIFE
         self.appended.clear()
-        self.tail = self.wanted = -1
-        self.back_reads.clear()
+        self.tail = -1
+        self.wanted.clear()
 
     def _jump(self) -> None:
-        """Go on at the offset that is wanted: a group may be ahead of all others, and those behind it read back."""
-        if self.wanted > self.tail:
+        """Go on at the farthest offset that is wanted: a group may be ahead of all others, and those behind it read back."""
+        before, farthest = self.tail, max(self.wanted, default=-1)
+        if farthest > before:
             # A start offset may lie beyond the end (AlterShareGroupOffsets). There is nothing to wait for but the end.
-            self.tail = self.wanted if self.high_watermark < 0 else max(self.tail, min(self.wanted, self.high_watermark))
+            self.tail = farthest if self.high_watermark < 0 else max(before, min(farthest, self.high_watermark))
+            self._read_back(sum(before <= offset < self.tail for offset in self.wanted))
+
+    def _read_back(self, count: int) -> None:
+        """Read from offsets that have come to lie before the tail."""
+        if count:
+            self._readers.counts.back_reads += count
+            self._readers.read_back(self)

@@ -144,14 +144,10 @@ class Readers:
             return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
-        has_records = any(row.start < row.end for row in answer.partitions)
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
             if reader is not None:
                 self._take_partition(reader, wanted[reader], row, answer.frame)
-                if has_records and row.start == row.end and wanted[reader] < min(reader.tail, _end_of(reader, row)):
-                    # The records of others have taken up the answer.
-                    reader.back_reads.add(wanted[reader])
         self._rings.run()
 
     def lost(self, node: Node, readers: list[PartitionReader], why: Exception | None) -> None:

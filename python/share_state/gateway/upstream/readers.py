@@ -214,6 +214,9 @@ class Readers:
             self._unusable(reader, asked, wrong)
             self._fail(reader)
             return
+        if row.start == row.end and _end_of(reader, row) <= asked < reader.tail:
+            # Nobody can read there yet, so the tail lies there too: a back read does not wait.
+            reader.tail = asked
         if reader.preferred is not None and reader.preferred[1] < time.monotonic():
             self._move(reader, None)
         reader.failing_since = None

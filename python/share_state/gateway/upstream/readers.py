@@ -34,6 +34,8 @@ _FIRST_WAIT: Final = 0.1
 #: Seconds for which a follower is read because the leader said so (``metadata.max.age.ms``).
 _PREFERENCE: Final = 300.0
 _LONGEST_WAIT: Final = 1.0
+#: Seconds for which silence in a session is no news.
+_SILENCE: Final = 1.0
 
 
 class Readers:
@@ -144,10 +146,14 @@ class Readers:
             return
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
+        silent = dict(wanted)
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
             if reader is not None:
                 self._take_partition(reader, wanted[reader], row, answer.frame)
+                silent.pop(reader, None)
+        for reader, asked in silent.items():
+            self._hear_nothing(reader, asked)
         self._rings.run()
 
     def lost(self, node: Node, readers: list[PartitionReader], why: Exception | None) -> None:
@@ -226,6 +232,15 @@ class Readers:
         if row.log_start_offset > reader.log_start_offset:
             reader.log_start_offset = row.log_start_offset
             self._rings.log_start_moved(reader.source, row.log_start_offset)
+
+    def _hear_nothing(self, reader: PartitionReader, asked: int) -> None:
+        """Take the silence of a broker, which tells in a session of what is new alone. Some of it is a read of nothing."""
+        if asked < reader.tail:
+            # A back read is in no session.
+            self._fail(reader)
+        elif reader.heard_at is None or time.monotonic() - reader.heard_at >= _SILENCE:
+            reader.heard_at = time.monotonic()
+            reader.take(Read(asked, b"", 0, 0, None))
 
     def _unusable(self, reader: PartitionReader, asked: int, why: Exception | None) -> None:
         """Tell of records that cannot pass: nobody gets them, nor what follows them."""

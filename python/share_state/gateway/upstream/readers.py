@@ -72,28 +72,21 @@ class Readers:
         """Whether upstream has to be asked for topics by their names."""
         return self._registry.has_made_up_ids
 
-    def reader(self, topic: Topic, partition: int, isolation: int) -> PartitionReader:
-        """Return the reader of a partition."""
-        source = Source(topic.topic_id, partition, isolation)
-        found = self._readers.get(source)
-        if found is None:
-            found = self._readers[source] = PartitionReader(self, self._rings, topic.name, source)
-        return found
-
     def get(self, source: Source) -> PartitionReader | None:
         """Return the reader for a ring, if there is one."""
         return self._readers.get(source)
 
     def want(self, topic_id: str, partition: int, isolation: int, life: int, offset: int) -> None:
         """Read batches for a ring."""
-        topic = self.upstream.known(topic_id)
-        if topic is None:
-            # It is asked for again by those who wait, once it is known.
-            reader = self._readers.get(Source(topic_id, partition, isolation))
-        else:
-            reader = self.reader(topic, partition, isolation)
-        if reader is not None:
-            reader.want(life, offset)
+        source = Source(topic_id, partition, isolation)
+        reader = self._readers.get(source)
+        if reader is None:
+            # Upstream may not know the topic at the moment. It has a name as long as it may come back.
+            name = self._registry.name_of(topic_id)
+            if name is None:
+                return
+            reader = self._readers[source] = PartitionReader(self, self._rings, name, source)
+        reader.want(life, offset)
 
     def ask_log_start(self, topic_id: str, partition: int, isolation: int) -> None:
         """Ask where a log starts, before batches are given out that were read a while ago."""

@@ -165,11 +165,12 @@ class Readers:
         await asyncio.sleep(0)
         sources, self._stale = self._stale, []
         known = {source: topic for source in sources if (topic := self.upstream.known(source.topic_id)) is not None}
-        asked = [(topic, source.partition, EARLIEST) for source, topic in known.items()]
+        # A broker refuses to be asked twice about a partition, as for both isolation levels.
+        asked = dict.fromkeys((topic, source.partition, EARLIEST) for source, topic in known.items())
         found: Mapping[tuple[str, int], Found] = {}
         try:
             found = await asyncio.wait_for(list_offsets(self.upstream, asked), _PATIENCE)
-        except (TimeoutError, *UpstreamError) as lost:
+        except (TimeoutError, ShareStateError, *UpstreamError) as lost:
             _LOG.info("upstream does not report log start offsets: %s", lost)
         for source in sources:
             first = found.get((source.topic_id, source.partition))

@@ -11,12 +11,13 @@ import pytest
 
 from share_state.gateway.counts import Counts
 from share_state.gateway.upstream import readers as module
-from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.reader import PartitionReader, Source
 from share_state.gateway.upstream.readers import Readers
 from share_state.gateway.upstream.topics import Partition, Topic
 from share_state.kafka.client.fetch import Answer, Fetched
 from share_state.kafka.client.offsets import Found
 from share_state.kafka.client.peers import Address, Node
+from tests.gateway.topics.rings import Rings
 
 FIRST, SECOND = (Node(number, Address("127.0.0.1", number)) for number in (1, 2))
 T, OTHER = (Topic(name, name * 22, is_internal=False, partitions=(Partition(1, 5),) * 2) for name in "to")
@@ -62,12 +63,11 @@ class Cluster:
             topics=self._topics,
             moved=lambda *_: self.is_news,
         )
-        self.readers = Readers(cast("Any", self.upstream), cast("Any", SimpleNamespace(has_made_up_ids=False)), Counts())
-        self.arrived: list[PartitionReader] = []
-        self.starts: list[PartitionReader] = []
+        names = {one.topic_id: one.name for one in (T, OTHER)}
+        registry = SimpleNamespace(has_made_up_ids=False, name_of=names.get)
+        self.rings = Rings()
+        self.readers = Readers(cast("Any", self.upstream), cast("Any", registry), self.rings, Counts())
         self.cuts: list[tuple[list[PartitionReader], int]] = []
-        self.readers.arrived = self.arrived.append
-        self.readers.log_start_moved = self.starts.append
         self.readers.truncated = lambda readers, offset: self.cuts.append((readers, offset))
         monkeypatch.setattr(module, "BrokerLanes", Lanes)
         monkeypatch.setattr(module, "cut_at", self._no_cut)
@@ -91,10 +91,17 @@ class Cluster:
         assert isinstance(lanes, Lanes)
         return lanes
 
-    async def at_home(self, partition: int = 0, isolation: int = 0, topic: Topic = T) -> PartitionReader:
+    def reader(self, partition: int = 0, isolation: int = 0, topic: Topic = T, offset: int = 0) -> PartitionReader:
+        """The reader for a ring that wants to be read from an offset on."""
+        source = Source(topic.topic_id, partition, isolation)
+        self.readers.want(*source, 1, offset)
+        found = self.readers.get(source)
+        assert found is not None
+        return found
+
+    async def at_home(self, partition: int = 0, isolation: int = 0, topic: Topic = T, offset: int = 0) -> PartitionReader:
         """A reader that has found its leader."""
-        reader = self.readers.reader(topic, partition, isolation)
-        self.readers.read_tail(reader)
+        reader = self.reader(partition, isolation, topic, offset)
         await self.quiet()
         assert self.lanes(reader).tails[-1:] == [reader]
         return reader
@@ -105,8 +112,16 @@ class Cluster:
             while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
                 await asyncio.gather(*tasks)
 
-    def answer(self, reader: PartitionReader, batches: bytes = b"", **fields: Any) -> None:
-        """An answer with one row, for the tail of a reader."""
+    def answer(
+        self,
+        reader: PartitionReader,
+        batches: bytes = b"",
+        *,
+        asked: int | None = None,
+        among: dict[PartitionReader, int] | None = None,
+        **fields: Any,
+    ) -> None:
+        """An answer with one row, for the tail of a reader or another offset, to a request for others as well."""
         row = Fetched(
             topic=reader.topic_id,
             partition=reader.partition,
@@ -122,7 +137,7 @@ class Cluster:
             end=len(batches),
         )
         answer = Answer(0, 0, 0, [row._replace(**fields)], batches)
-        self.readers.take({reader: max(reader.tail, 0)}, answer)
+        self.readers.take({reader: max(reader.tail, 0) if asked is None else asked, **(among or {})}, answer)
 
 
 def run(test: Callable[[Cluster], Coroutine[Any, Any, None]], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,6 +145,7 @@ def run(test: Callable[[Cluster], Coroutine[Any, Any, None]], monkeypatch: pytes
         cluster = Cluster(monkeypatch)
         try:
             await test(cluster)
+            assert not cluster.rings.is_due
         finally:
             await cluster.readers.close()
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
-from share_state.gateway.upstream import readers as module
-from share_state.gateway.upstream.reader import PartitionReader
+from share_state.gateway.upstream.reader import PartitionReader, Source
 from share_state.gateway.upstream.topics import Partition, Topic
 from share_state.kafka import codes
 from share_state.kafka.client.fetch import Answer
 from share_state.kafka.client.offsets import EARLIEST, Found
-from share_state.kafka.client.peers import LostError
 from tests.gateway.topics.read_cluster import FIRST, OTHER, SECOND, Cluster, T, run
 from tests.gateway.wire.batches import record_batch
 
 
 def test_a_reader_is_of_a_partition_and_an_isolation_level(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
-        places = [(T, 0, 0), (T, 0, 1), (T, 1, 0), (OTHER, 0, 0)]
-        readers = [cluster.readers.reader(*place) for place in places]
+        places: list[tuple[int, int, Topic]] = [(0, 0, T), (0, 1, T), (1, 0, T), (0, 0, OTHER)]
+        readers = [cluster.reader(*place) for place in places]
         assert len(set(readers)) == 4
-        assert [cluster.readers.reader(*place) for place in places] == readers
+        assert [cluster.reader(*place) for place in places] == readers
         assert list(cluster.readers.all()) == readers
         assert [(one.topic, one.topic_id, one.partition, one.isolation) for one in readers[1:3]] == [
             ("t", T.topic_id, 0, 1),
@@ -32,10 +31,10 @@ def test_a_reader_is_of_a_partition_and_an_isolation_level(monkeypatch: pytest.M
         end_of = cluster.upstream.lives.end_of
         assert end_of(T.topic_id, 0) == -1
         # A wanted offset is no sign of an end.
-        readers[0].tail, readers[1].high_watermark, readers[2].high_watermark = 50, 7, 90
+        cluster.reader(offset=50)
+        readers[1].high_watermark, readers[2].high_watermark = 7, 90
         assert end_of(T.topic_id, 0) == 7
-        data = record_batch(5, 4)
-        readers[0].take(5, data, 0, len(data), None)
+        cluster.answer(readers[0], record_batch(5, 4))
         assert end_of(T.topic_id, 0) == 9
         assert end_of(OTHER.topic_id, 1) == -1
 
@@ -46,9 +45,8 @@ def test_a_topic_is_forgotten_and_no_other(monkeypatch: pytest.MonkeyPatch) -> N
     async def test(cluster: Cluster) -> None:
         gone, stays = await cluster.at_home(), await cluster.at_home(topic=OTHER)
         lanes = cluster.lanes(gone)
-        homeless = cluster.readers.reader(T, 1, 0)
         cluster.known.pop(T.topic_id)
-        cluster.readers.read_tail(homeless)
+        homeless = cluster.reader(1)
         await asyncio.sleep(0.01)
         assert homeless.lanes is None
         cluster.readers.forget(T.topic_id)
@@ -63,19 +61,58 @@ def test_a_topic_is_forgotten_and_no_other(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_tails_and_what_lies_before_them_are_read_at_the_leader(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
-        reader = await cluster.at_home(isolation=1)
+        reader = await cluster.at_home(isolation=1, offset=9)
         lanes = cluster.lanes(reader)
         assert (lanes.node, lanes.isolation, reader.leader_epoch) == (FIRST, 1, 5)
         assert cluster.asked_for == []
-        cluster.readers.read_back(reader)
+        cluster.reader(isolation=1, offset=3)
         assert lanes.backs == [reader]
         # One that is without a home reads both once it has one.
         cluster.readers.lost(FIRST, [reader], None)
         assert (lanes.tails, lanes.backs) == ([], [])
-        reader.back_reads.add(3)
         await cluster.quiet()
         assert (lanes.tails, lanes.backs) == ([reader], [reader])
         assert cluster.asked_for == [{"t"}]
+
+    run(test, monkeypatch)
+
+
+def test_a_topic_that_upstream_does_not_know_now_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(cluster: Cluster) -> None:
+        topic = cluster.known.pop(T.topic_id)
+        reader = cluster.reader(1, offset=4)
+        await asyncio.sleep(0.005)
+        assert cluster.asked_for[:1] == [{"t"}]
+        cluster.known[T.topic_id] = topic
+        await cluster.quiet()
+        assert cluster.lanes(reader).tails[-1:] == [reader]
+        assert (reader.tail, reader.wants_tail) == (4, True)
+        # One that is gone for good has no name.
+        gone = Source("n" * 22, 0, 0)
+        cluster.readers.want(*gone, 1, 0)
+        assert cluster.readers.get(gone) is None
+
+    run(test, monkeypatch)
+
+
+def test_silence_in_a_session_is_news_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(cluster: Cluster) -> None:
+        silent, other = await cluster.at_home(offset=5), await cluster.at_home(1)
+        read = cluster.rings.reads
+
+        def answer(now: float) -> list[tuple[Source, int]]:
+            monkeypatch.setattr(time, "monotonic", lambda: now)
+            read.clear()
+            cluster.answer(other, among={silent: 5})
+            return [(source, read.asked) for source, _, read in read]
+
+        said = (other.source, 0)
+        assert answer(100.0) == [said, (silent.source, 5)]
+        assert (silent.heard_at, silent.wanted, silent.tail) == (100.0, set(), 5)
+        assert answer(100.9) == [said]
+        assert answer(101.0) == [said, (silent.source, 5)]
+        assert silent.heard_at == 101.0
+        assert silent.lanes is not None
 
     run(test, monkeypatch)
 
@@ -99,15 +136,14 @@ def test_rows_name_topics_by_id_or_by_name(monkeypatch: pytest.MonkeyPatch) -> N
         for end, topic in enumerate((T.topic_id, T.name, OTHER.name)):
             cluster.answer(reader, topic=topic, high_watermark=end)
         assert reader.high_watermark == 1
-        assert cluster.arrived == [reader, reader]
 
     run(test, monkeypatch)
 
 
-def test_what_arrives_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_arrives_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
         reader = await cluster.at_home()
-        reader.tail = 0
+        starts = cluster.rings.starts
         cluster.readers.lost(FIRST, [reader], None)
         await cluster.quiet()
         assert reader.failing_since
@@ -115,16 +151,17 @@ def test_what_arrives_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (reader.tail, reader.high_watermark, reader.log_start_offset) == (5, 5, 0)
         assert reader.heard_at
         assert [reader.failing_since] == [None]
-        assert (cluster.arrived, cluster.starts) == ([reader], [reader])
-        # Nothing is new; the log start of a replica that lags is none.
-        cluster.answer(reader, log_start_offset=-1)
-        cluster.answer(reader, log_start_offset=0)
-        assert (cluster.arrived, cluster.starts) == ([reader], [reader])
-        cluster.answer(reader, log_start_offset=3)
-        assert reader.log_start_offset == 3
-        assert (cluster.arrived, cluster.starts) == ([reader], [reader, reader])
+        assert starts == [(reader.source, 0)]
+        # The log start of a replica that lags is none.
+        for start in (-1, 0, 3):
+            cluster.answer(reader, log_start_offset=start)
+        assert (reader.log_start_offset, starts[1:]) == (3, [(reader.source, 3)])
         cluster.answer(reader, record_batch(5, 1))
-        assert (reader.tail, cluster.arrived) == (6, [reader, reader])
+        assert reader.tail == 6
+        # Reads that bring nothing count as well.
+        assert [(source, read.asked) for source, _, read in cluster.rings.reads] == [
+            (reader.source, at) for at in (0, 5, 5, 5, 5)
+        ]
 
     run(test, monkeypatch)
 
@@ -132,11 +169,10 @@ def test_what_arrives_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_batches_that_cannot_be_read_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
         reader = await cluster.at_home()
-        reader.tail = 0
         cluster.answer(reader, b"no batch at all, and longer than a header of one would have to be.", high_watermark=5)
         assert reader.lanes is None
         assert reader.failing_since is not None
-        assert (reader.tail, reader.high_watermark, cluster.arrived) == (0, -1, [])
+        assert (reader.tail, reader.high_watermark, reader.wanted) == (0, -1, {0})
 
     run(test, monkeypatch)
 
@@ -172,7 +208,7 @@ def test_a_follower_that_refuses_an_offset_is_left(monkeypatch: pytest.MonkeyPat
         assert reader.preferred is None
         await cluster.quiet()
         assert cluster.lanes(reader).node == FIRST
-        assert (cluster.cuts, cluster.starts) == ([], [])
+        assert (cluster.cuts, cluster.rings.starts) == ([], [])
 
     run(test, monkeypatch)
 
@@ -195,21 +231,19 @@ def test_a_broker_that_says_who_leads_is_believed_if_that_is_news(monkeypatch: p
 
 def test_a_log_that_has_diverged_is_cut_at_both_levels(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(cluster: Cluster) -> None:
-        readers = [await cluster.at_home(isolation=level) for level in (0, 1)]
-        for reader in readers:
-            reader.tail = 9
+        readers = [await cluster.at_home(isolation=level, offset=9) for level in (0, 1)]
         cluster.answer(readers[0], diverging_epoch=(4, 7), high_watermark=9)
         assert cluster.cuts == [(readers, 7)]
         assert cluster.readers.counts.truncations == 1
-        assert [(one.tail, one.life) for one in readers] == [(-1, 1)] * 2
-        assert cluster.arrived == readers
+        assert [(one.tail, one.life) for one in readers] == [(-1, -1)] * 2
+        assert cluster.rings.changed == [one.source for one in readers]
 
     run(test, monkeypatch)
 
 
 async def _out_of_range(cluster: Cluster, asked: int, seen: int = -1) -> PartitionReader:
-    reader = await cluster.at_home()
-    reader.tail, reader.high_watermark = asked, seen
+    reader = await cluster.at_home(offset=asked)
+    reader.high_watermark = seen
     cluster.offsets = {EARLIEST: Found(0, 10), -1: Found(0, 20)}
     cluster.answer(reader, error_code=codes.OFFSET_OUT_OF_RANGE)
     await cluster.quiet()
@@ -238,10 +272,10 @@ def test_an_offset_out_of_range_lies_on_one_side_of_the_log(
 
     async def test(cluster: Cluster) -> None:
         reader = await _out_of_range(cluster, asked, seen)
-        assert cluster.starts == [reader] * start
+        assert cluster.rings.starts == [(reader.source, 10)] * start
         assert reader.log_start_offset == (10 if start else -1)
         assert cluster.cuts == ([] if cut is None else [([reader], cut)])
-        assert cluster.arrived == [reader] * (start or cut is not None)
+        assert cluster.rings.changed == [reader.source] * (start or cut is not None)
         assert (reader.tail, reader.seen_end) == (tail, cut or max(seen, 20))
 
     run(test, monkeypatch)
@@ -252,74 +286,5 @@ def test_a_topic_that_was_created_again_is_not_cut(monkeypatch: pytest.MonkeyPat
         cluster.shrunk = True
         reader = await _out_of_range(cluster, 21, 21)
         assert (cluster.cuts, reader.tail) == ([], 21)
-
-    run(test, monkeypatch)
-
-
-def test_logs_that_start_later_than_before_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test(cluster: Cluster) -> None:
-        readers = [await cluster.at_home(number) for number in (0, 1)]
-        readers[1].log_start_offset = 4
-        cluster.offsets = {EARLIEST: Found(0, 4)}
-        await cluster.readers.freshen(readers)
-        assert [one.log_start_offset for one in readers] == [4, 4]
-        assert all(one.seen_at > 0 for one in readers)
-        assert cluster.starts == readers[:1]
-        for one in readers:
-            one.seen_at = 0.0
-        cluster.offsets = {EARLIEST: Found(6, 9)}
-        await cluster.readers.freshen(readers)
-        assert [(one.log_start_offset, one.seen_at) for one in readers] == [(4, 0.0)] * 2
-
-        async def lost(*_: object) -> dict[tuple[str, int], Found]:
-            raise LostError("broker 1", "gone", code=-1, sent=False)
-
-        monkeypatch.setattr(module, "list_offsets", lost)
-        await cluster.readers.freshen(readers)
-        assert [(one.log_start_offset, one.seen_at) for one in readers] == [(4, 0.0)] * 2
-
-    run(test, monkeypatch)
-
-
-async def _filled(cluster: Cluster, interest: float, partition: int) -> PartitionReader:
-    reader = await cluster.at_home(partition)
-    reader.tail = 0
-    reader.interest = interest
-    cluster.answer(reader, record_batch(0, 5, size=1000))
-    assert reader.ring.held_bytes > 5000
-    return reader
-
-
-def test_rings_that_nobody_reads_are_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test(cluster: Cluster) -> None:
-        silent, read = await _filled(cluster, 10.0, 0), await _filled(cluster, 20.0, 1)
-        cluster.readers.sweep(10.0)
-        assert cluster.readers.held_bytes == silent.ring.held_bytes + read.ring.held_bytes
-        silent.is_reading_tail = True
-        cluster.readers.sweep(15.0)
-        assert silent.ring.held_bytes > 0
-        silent.is_reading_tail = False
-        cluster.readers.sweep(15.0)
-        assert (silent.ring.held_bytes, silent.tail) == (0, -1)
-        assert cluster.readers.held_bytes == read.ring.held_bytes > 0
-
-    run(test, monkeypatch)
-
-
-def test_rings_are_bounded_at_the_cost_of_those_read_longest_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def test(cluster: Cluster) -> None:
-        late = await _filled(cluster, 20.0, 1)
-        early = await _filled(cluster, 10.0, 0)
-        each = early.ring.held_bytes
-        assert late.ring.held_bytes == each
-        monkeypatch.setattr(module, "_BUDGET", 2 * each)
-        # They are within it, to the byte.
-        cluster.answer(late, bytes(each // 8 + 1), topic="nobody's")
-        assert cluster.readers.held_bytes == 2 * each
-        monkeypatch.setattr(module, "_BUDGET", 2 * each - 1)
-        cluster.answer(late, b"too little to look", topic="nobody's")
-        assert cluster.readers.held_bytes == 2 * each
-        cluster.answer(late, bytes(each // 8 + 1), topic="nobody's")
-        assert (early.ring.held_bytes, late.ring.held_bytes) == (0, each)
 
     run(test, monkeypatch)

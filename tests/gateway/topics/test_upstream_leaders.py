@@ -46,7 +46,7 @@ def test_a_new_leader_is_asked_before_it_is_read(monkeypatch: pytest.MonkeyPatch
         cluster.readers.lost(SECOND, [reader], None)
         await cluster.quiet()
         assert (cluster.cuts, answers) == ([([reader], 60)], [])
-        assert cluster.arrived == [reader]
+        assert cluster.rings.changed == [reader.source]
 
     with caplog.at_level("INFO", logger=LOGGER):
         run(test, monkeypatch)
@@ -78,8 +78,7 @@ def test_leaders_are_looked_for_until_there_is_one(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(asyncio, "sleep", kept)
         cluster.upstream.topics = topics
         cluster.known.pop(T.topic_id)
-        reader = cluster.readers.reader(T, 0, 0)
-        cluster.readers.read_tail(reader)
+        reader = cluster.reader()
         cluster.readers.read_tail(reader)
         await cluster.quiet()
         assert (cluster.lanes(reader).node, reader.leader_epoch, answers) == (SECOND, 6, [])

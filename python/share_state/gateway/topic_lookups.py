@@ -32,7 +32,10 @@ class TopicLookups:
         task.add_done_callback(self._tasks.discard)
 
     async def _look(self, connection: int, topic_ids: Sequence[str]) -> None:
-        # Where upstream cannot be asked, a topic is as good as unknown; the client asks for metadata and comes back.
-        with contextlib.suppress(*UpstreamError):
-            await self._upstream.topics_by_id(topic_ids)
-        self._plane.tell(self._plane.node.looked_up, connection)
+        try:
+            # Where upstream cannot be asked, a topic is as good as unknown; the client asks for metadata and comes back.
+            with contextlib.suppress(*UpstreamError):
+                await self._upstream.topics_by_id(topic_ids)
+        finally:
+            # In any case: the request waits for it.
+            self._plane.tell(self._plane.node.looked_up, connection)

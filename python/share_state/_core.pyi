@@ -51,8 +51,6 @@ __all__ = [
     "Acquired",
     "AcquiredRange",
     "AnomalyFinder",
-    "BatchRing",
-    "Delivery",
     "FramePump",
     "FrameScan",
     "GroupConfig",
@@ -97,7 +95,6 @@ __all__ = [
     "encode_batch",
     "encode_message",
     "encode_record",
-    "encode_share_fetch_answer",
     "encode_state",
     "encode_write_states",
     "fold_path",
@@ -1209,149 +1206,6 @@ class ShareCoordinator:
     def states(self) -> list[dict[str, Any]]:
         """Every state, as `state` gives it without the last three, ordered by group, topic id and partition."""
     def __reduce__(self) -> Any: ...
-
-@final
-class BatchRing:
-    """The record batches that are cached of one upstream partition at one isolation level, for all groups and members.
-
-    It holds the frames of Fetch answers themselves, without a copy, and knows of each batch what its header says. Reads that
-    follow each other form a run, in which a hole before a batch is a fact: the log has no records there (compaction). The run
-    that reaches furthest is the tail; reads further back form runs of their own.
-
-    Threads may share an object: its calls run one after the other. `deliver` takes the lock of the share partition first and
-    this one's inside it.
-    """
-    def __new__(cls) -> Self: ...
-    def append(
-        self,
-        asked_offset: int,
-        data: bytes,
-        start: int,
-        end: int,
-        *,
-        aborted: Iterable[tuple[int, int]] | None = None,
-        check_crc: bool = False,
-    ) -> tuple[int, int]:
-        """Take the record batches of a Fetch answer in. What follows the last whole batch is dropped, and so are batches that end
-        before `asked_offset` or that the run holds already which the read extends.
-
-        Args:
-            asked_offset: the offset that was asked for.
-            data: the frame of the answer, which is held and not copied.
-            start: where the records begin in it.
-            end: where they end.
-            aborted: with read_committed, `(producer_id, first_offset)` of the aborted transactions that the answer names. Each
-                batch is judged by them now, and by no later answer's.
-            check_crc: whether to compute the checksums of the batches, which consumers do.
-
-        Returns:
-            The offset after the last whole batch, which is `asked_offset` when there is none, and the bytes of the batches that
-            are new here.
-
-        Raises:
-            WireDecodeError: a batch is malformed, not of format 2, or does not follow the one before it; `position` counts from
-                the start of `data`.
-            InvalidRequestError: `asked_offset` is negative.
-            ValueError: `start` and `end` are no part of `data`.
-        """
-    def evict(self, keep_bytes: int) -> int:
-        """Drop whole batches until at most `keep_bytes` of them are left: from the old end of a run, and of several runs from the
-        one whose old end was filled or given out longest ago.
-
-        Returns:
-            How many bytes went.
-        """
-    def compact(self) -> int:
-        """Copy what is left of a frame into memory of its own, where that is less than half of it and was here at the last call
-        already: a batch of a quiet partition would otherwise keep the frame of all partitions. For a timer.
-
-        Returns:
-            How many bytes were copied.
-        """
-    def clear(self) -> None:
-        """Forget everything."""
-    @property
-    def end_offset(self) -> int | None:
-        """The offset after the tail, where its next read begins; `None` when the ring is empty."""
-    @property
-    def first_offset(self) -> int | None:
-        """The first offset of which any run knows; `None` when the ring is empty."""
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the batches."""
-    @property
-    def batches(self) -> int:
-        """Number of batches."""
-    @property
-    def held_bytes(self) -> int:
-        """Bytes of the frames that the batches keep in memory, a frame once for each read. Rings of one answer share its frame."""
-    @property
-    def leader_epoch(self) -> int:
-        """Epoch of the leader that appended the last batch of the tail, as its header says; -1 when the ring is empty."""
-    def holds(self, offset: int) -> bool:
-        """Return True if records from `offset` on can be given without a read."""
-    def bytes_from(self, offset: int, limit: int) -> int:
-        """Bytes of the batches from `offset` on, counted up to `limit`; 0 when the ring does not hold it."""
-    def first_batch_bytes(self, offset: int) -> int:
-        """Bytes of the batch that holds `offset`, or of the first after it, which cannot be given in parts; 0 when the ring does not
-        hold it.
-        """
-    def deliver(
-        self,
-        share_partition: SharePartition,
-        member: str,
-        *,
-        now_ms: LockMs,
-        max_records: int,
-        batch_size: int,
-        mode: AcquireModeLike,
-        max_bytes: int,
-    ) -> Delivery | None:
-        """Give `member` what is available from where the share partition wants to read next, in one step under its lock
-        (Kafka: `SharePartition.acquire` and the slicing of `ShareFetchUtils`).
-
-        Args:
-            share_partition: decides.
-            member: id of the member.
-            now_ms: now, on the monotonic clock.
-            max_records: how many records the member wants; 0 or less gives nothing.
-            batch_size: new records are handed out in batches of about this many.
-            mode: an `AcquireMode`.
-            max_bytes: bytes of record batches to look at; the first batch is looked at whatever its size.
-
-        Returns:
-            What the member holds now, with the whole batches from the one that holds its first offset to the one that holds its
-            last. `None` when the ring does not hold the offset that the share partition wants: a read is needed.
-
-        Raises:
-            InvalidRequestError: `field` names the argument: an empty `member`, or a `batch_size` of 0 or less.
-            ArgumentValueError: `mode` is neither 0 nor 1.
-            SharePartitionNotActiveError: the share partition does not serve members.
-            PersisterError: as for any call of a share partition with a persister.
-        """
-
-@final
-class Delivery:
-    """Delivery of one share partition to a member: the ranges that it now holds, and the whole record batches around them. The
-    batches stay in the frames in which they came until `encode_share_fetch_answer` copies them.
-    """
-    @property
-    def ranges(self) -> list[tuple[int, int, int]]:
-        """`(first offset, last offset, delivery count)` of each range, ascending; empty when nothing was available."""
-    @property
-    def record_count(self) -> int:
-        """Number of offsets in the ranges, those without a record included."""
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the record batches."""
-    @property
-    def fetch_offset(self) -> int:
-        """The offset from which the share partition wanted records."""
-    @property
-    def batches(self) -> int:
-        """Number of record batches."""
-    def records(self) -> bytes:
-        """The record batches, copied together."""
 
 @final
 class NoOpStatePersister:
@@ -2909,38 +2763,6 @@ def decode_fetch_answer(
 
     Raises:
         WireDecodeError: the bytes are not such an answer; `position` and `kind` say where and why.
-        UnsupportedVersionError: there is no such version.
-    """
-
-def encode_share_fetch_answer(
-    version: int,
-    correlation_id: int,
-    partitions: Iterable[tuple[str, int, int, int, int, int, Delivery | None]],
-    *,
-    lock_timeout_ms: int,
-    throttle_ms: int = 0,
-    error_code: int = 0,
-    error_message: str | None = None,
-    node_endpoints: Sequence[tuple[int, str, int, str | None]] = (),
-) -> bytes:
-    """The whole frame of an answer to ShareFetch (78), its length and header included. The records of the deliveries are copied
-    into it once.
-
-    Args:
-        version: version of the request, 1 or 2.
-        correlation_id: that of the request.
-        partitions: `(topic_id, partition, error_code, acknowledge_error_code, leader_id, leader_epoch, delivery)` of each
-            partition. Partitions of one topic are put together, topics come in the order in which they are first named. The leader
-            is -1 and -1 unless it is a hint; without a delivery the records are empty.
-        lock_timeout_ms: the group's lock duration.
-        throttle_ms: how long the client must wait.
-        error_code: error of the whole request.
-        error_message: its text.
-        node_endpoints: `(node_id, host, port, rack)` of leaders that the partitions name.
-
-    Raises:
-        ValueError: a topic id is none.
-        WireDecodeError: a text or the frame is longer than the format can say.
         UnsupportedVersionError: there is no such version.
     """
 

@@ -46,7 +46,7 @@ GOOD: dict[str, Any] = {
 #: Arguments that take anything: a function to call, an array of several forms, what is checked elsewhere, or a list of rows.
 ANYTHING = {"progress", "persister", "wall_ms"}
 #: Parts that only the package itself calls: the gateway and the analysis.
-INNER = {"AnomalyFinder", "encode_share_fetch_answer", "simple_assignment", "ShareGroupStore", "ShareSessions"}
+INNER = {"AnomalyFinder", "simple_assignment", "ShareGroupStore", "ShareSessions"}
 
 
 def objects(path: Path) -> dict[type, object]:

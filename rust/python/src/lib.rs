@@ -37,9 +37,7 @@ mod _core {
     #[pymodule_export]
     use crate::analysis::scan::{Scan, fold_path, log_ends, scan_path};
     #[pymodule_export]
-    use crate::gateway::{
-        BatchRing, Delivery, Node, WriteRound, decode_fetch_answer, encode_share_fetch_answer,
-    };
+    use crate::gateway::{Node, WriteRound, decode_fetch_answer};
     #[pymodule_export]
     use crate::groups::assignor::simple_assignment;
     #[pymodule_export]

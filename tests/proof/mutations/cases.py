@@ -90,22 +90,6 @@ def fetch_answers(chance: random.Random) -> object:
     return _core.decode_fetch_answer(one[0], mutate.data(chance, one, chance.choice(answers)), start)
 
 
-@case(*ARGUMENTS)
-def rings(chance: random.Random) -> object:
-    ring, frames = _core.BatchRing(), recorded.corpus("batch_headers")
-    partition = recorded.active()
-    for asked in (0, chance.choice((0, 5, 100))):
-        frame = mutate.data(chance, chance.choice(frames), chance.choice(frames))
-        end = chance.choice((len(frame), len(frame), mutate.number(chance, len(frame))))
-        aborted = chance.choice((None, [], [(1, 0)], mutate.value(chance, [(1, 0), (2, 5)])))
-        next_offset, _ = ring.append(asked, frame, 0, end, aborted=aborted, check_crc=chance.random() < 0.2)
-        assert next_offset >= asked
-    numbers = {name: mutate.number(chance, 100) for name in ("max_records", "batch_size", "max_bytes")}
-    delivery = ring.deliver(partition, "m", now_ms=0, mode=0, **numbers)
-    ring.evict(chance.randrange(500))
-    return delivery and len(delivery.records()) == delivery.nbytes
-
-
 @case(ShareStateError)
 def followed_topics(chance: random.Random) -> object:
     follower = recorded.follower()

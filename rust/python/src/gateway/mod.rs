@@ -1,12 +1,7 @@
-//! The hot path of a gateway for Python: its data plane as one object, and the parts of it: rings of record batches, deliveries, and the
-//! two answers that carry records.
+//! The hot path of a gateway for Python: its data plane as one object, and the upstream's answer to Fetch.
 
-mod answers;
-mod delivery;
+mod fetch_answer;
 mod node;
-mod ring;
 
-pub use answers::{decode_fetch_answer, encode_share_fetch_answer};
-pub use delivery::Delivery;
+pub use fetch_answer::decode_fetch_answer;
 pub use node::{Node, WriteRound};
-pub use ring::BatchRing;

@@ -1,16 +1,17 @@
 //! Records and offsets of the cluster upstream on their way into a node.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
-use share_state_gateway::{Buffer, Read};
+use share_state_gateway::{AppendError, Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
 use super::Node;
 use super::arguments::{Isolation, place, source};
 use crate::args::{Int, LockMs, Topic};
 use crate::convert;
-use crate::gateway::ring;
+use crate::errors::{self, Raise};
 
 /// The offset after the tail, the leader epoch there, bytes of the batches, and bytes of the frames that they keep.
 type Ring = (Option<i64>, i32, usize, usize);
@@ -66,7 +67,7 @@ impl Node {
         let appended = self
             .0
             .detached(py, |node| node.records_read(key, life.0, read, now_ms.0))?;
-        let appended = appended.map_err(|error| ring::refused(py, &error, start.0))?;
+        let appended = appended.map_err(|error| refused(py, &error, start.0))?;
         Ok(appended.map(|appended| (appended.next_offset, appended.bytes)))
     }
 
@@ -177,5 +178,21 @@ impl Node {
             let bytes = (ring.nbytes(), ring.held_bytes());
             Some((ring.end_offset(), ring.leader_epoch(), bytes.0, bytes.1))
         })
+    }
+}
+
+/// The error for a read that cannot be taken; `start` is the place where its batches begin.
+fn refused(py: Python<'_>, error: &AppendError, start: usize) -> PyErr {
+    match error {
+        AppendError::Batches(error) => errors::wire(py, error),
+        AppendError::AskedOffset { asked_offset } => Raise::new(py, "InvalidRequestError", error)
+            .fact("field", "asked_offset")
+            .fact("value", *asked_offset)
+            .done(),
+        AppendError::NoWholeBatch { .. } => Raise::new(py, "WireDecodeError", error)
+            .fact("position", start)
+            .fact("kind", "batches")
+            .done(),
+        AppendError::Part { .. } => PyValueError::new_err(error.to_string()),
     }
 }

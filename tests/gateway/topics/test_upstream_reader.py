@@ -102,7 +102,9 @@ def test_what_is_wanted_is_read_at_the_end_or_before_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "tail", "wanted", "reads_at"), [(-1, -1, 12, 12), (10, -1, 12, 10), (10, 4, 12, 10), (10, 4, 8, 8), (10, 10, 12, 10)]
+    ("seen", "tail", "wanted", "reads_at"),
+    # A broker that lags may say that the log ends before the tail.
+    [(-1, -1, 12, 12), (0, -1, 12, 0), (10, -1, 12, 10), (10, 4, 12, 10), (10, 4, 8, 8), (10, 10, 12, 10), (4, 10, 12, 10)],
 )
 def test_nothing_is_read_beyond_an_end_that_was_seen(seen: int, tail: int, wanted: int, reads_at: int) -> None:
     made, reads = alone(tail=tail)
@@ -179,13 +181,13 @@ def test_batches_move_the_tail_that_was_asked_for() -> None:
 def test_the_tail_goes_on_where_the_fastest_group_is_and_the_others_read_back() -> None:
     made, reads = alone(tail=12)
     made.is_reading_tail = True
-    for offset in (12, 20, 15):
+    for offset in (12, 20, 15, 13):
         made.want(LIFE, offset)
     made.high_watermark = 100
     made.take(read(12, record_batch(12, 1)))
-    assert (made.tail, made.back_reads, reads.begun, reads.counts.back_reads) == (20, {15}, ["back"], 1)
+    assert (made.tail, made.back_reads, reads.begun, reads.counts.back_reads) == (20, {13, 15}, ["back"], 2)
     made.take(read(15, record_batch(15, 1)))
-    assert (made.tail, made.wanted) == (20, {20})
+    assert (made.tail, made.wanted) == (20, {20, 13})
 
 
 def test_batches_that_cannot_be_read_are_wanted_still() -> None:

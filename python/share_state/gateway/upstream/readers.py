@@ -92,6 +92,7 @@ class Readers:
         """Ask where a log starts, before batches are given out that were read a while ago."""
         self._stale.append(Source(topic_id, partition, isolation))
         if len(self._stale) == 1:
+            # In the next turn of the loop: what is asked for until then is asked together.
             self._begin(self._freshen())
 
     def all(self) -> Iterable[PartitionReader]:
@@ -161,8 +162,6 @@ class Readers:
 
     async def _freshen(self) -> None:
         """Ask for the starts of logs. Upstream may not tell in time; then what is at hand is given out."""
-        # In the next turn of the loop: what is asked for until then is asked together.
-        await asyncio.sleep(0)
         sources, self._stale = self._stale, []
         known = {source: topic for source in sources if (topic := self.upstream.known(source.topic_id)) is not None}
         # A broker refuses to be asked twice about a partition, as for both isolation levels.

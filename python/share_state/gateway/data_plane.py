@@ -12,7 +12,7 @@ import struct
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 from share_state._core import GroupConfig, Node, StateStore, WriteRound, WriteState
 from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
@@ -28,6 +28,8 @@ __all__ = ["DataPlane", "Needs"]
 
 _LOG: Final = logging.getLogger("share_state.gateway")
 _LENGTH: Final = struct.Struct(">i")
+_About = ParamSpec("_About")
+_Told = TypeVar("_Told")
 
 #: Begins to meet a need of the node, by its kind. It does not call the node before the loop's next turn.
 Needs = Mapping[str, Callable[..., None]]
@@ -87,7 +89,7 @@ class DataPlane:
         connection = client.connection_id
         if connection not in self._connections:
             self._connections.add(connection)
-            self.node.opened(connection, client.principal)
+            self.call(self.node.opened, connection, client.principal)
         self.tell(self.node.feed, connection, _LENGTH.pack(len(payload)) + payload)
         if self.wrong is not None:
             raise self.wrong
@@ -117,20 +119,24 @@ class DataPlane:
 
     def tell(self, method: Callable[..., object], *about: object) -> None:
         """Tell the node of something that has happened, by one of its methods, and carry out what it asks for then."""
+        self.call(method, *about, now_ms=lock_ms())
+        self.run()
+
+    def call(self, method: Callable[_About, _Told], *about: _About.args, **named: _About.kwargs) -> _Told | None:
+        """Call a method of the node. A fault of ours there ends the data plane, and gives ``None``."""
         try:
-            method(*about, now_ms=lock_ms())
-            self.run()
+            return method(*about, **named)
         except EnginePoisonedError as wrong:
             self._fail(wrong)
+            return None
 
     def run(self) -> None:
-        """Carry out what the node asks for.
-
-        Raises:
-            EnginePoisonedError: a fault of ours has ended the data plane.
-        """
+        """Carry out what the node asks for."""
         while True:
-            events, needs, timeout_ms = self.node.poll()
+            asked = self.call(self.node.poll)
+            if asked is None:
+                return
+            events, needs, timeout_ms = asked
             for event in events:
                 self._happen(*event)
             for kind, *need in needs:
@@ -144,7 +150,7 @@ class DataPlane:
 
     def ring(self, source: Source) -> Ring | None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
-        found = self.node.ring(*source)
+        found = self.call(self.node.ring, *source)
         if found is None:
             return None
         end_offset, leader_epoch, *_ = found
@@ -153,19 +159,19 @@ class DataPlane:
     def records_read(self, source: Source, life: int, read: Read) -> tuple[int, int] | None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
         asked, data, start, end, aborted = read
-        return self.node.records_read(*source, life, asked, data, start, end, aborted, now_ms=lock_ms())
+        return self.call(self.node.records_read, *source, life, asked, data, start, end, aborted, now_ms=lock_ms())
 
     def log_start_moved(self, source: Source, offset: int) -> None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
-        self.node.log_start_moved(*source, offset, now_ms=lock_ms())
+        self.call(self.node.log_start_moved, *source, offset, now_ms=lock_ms())
 
     def log_start_told(self, source: Source, offset: int | None) -> None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
-        self.node.log_start_told(*source, offset, now_ms=lock_ms())
+        self.call(self.node.log_start_told, *source, offset, now_ms=lock_ms())
 
     def history_changed(self, source: Source) -> None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
-        self.node.history_changed(*source, now_ms=lock_ms())
+        self.call(self.node.history_changed, *source, now_ms=lock_ms())
 
     def states_changed(self, topics: Collection[tuple[str, str]]) -> None:
         """Drop the share partitions of groups and topics, (group, topic id): their states have been changed elsewhere."""
@@ -189,7 +195,7 @@ class DataPlane:
         Returns:
             The state that is kept; None if it was not, or a change is being written, which has a start offset of its own.
         """
-        ticket = self.node.keep_start(key)
+        ticket = self.call(self.node.keep_start, key)
         if ticket is None:
             return None
         future: asyncio.Future[WriteState | None] = asyncio.get_running_loop().create_future()
@@ -250,7 +256,7 @@ class DataPlane:
         self._rounds.ask()
 
     def _take(self) -> WriteRound | None:
-        taken = self.node.poll_round()
+        taken = self.call(self.node.poll_round)
         if taken is not None:
             self._taken_at = time.monotonic()
             self._counts.queue_times.observe(self._taken_at - self._gathering_since)
@@ -269,7 +275,7 @@ class DataPlane:
         self.is_failing = any(map(_is_of_the_log, wrong))
         if any(isinstance(one, StoreError) for one in wrong):
             # After a write that failed nobody knows what the disk holds: the store takes nothing until it is opened again.
-            self.node.store_closed()
+            self.call(self.node.store_closed)
         self.tell(self.node.settle, written.number, told)
         self._counts.settle_times.observe(time.monotonic() - ended)
 

@@ -307,7 +307,7 @@ class ShareGateway:
 
     def _topics_changed(self, gone: list[str]) -> None:
         self._groups.store.set_topics(self._upstream.view())
-        self.plane.node.set_topics(self._upstream.rows())
+        self.plane.call(self.plane.node.set_topics, self._upstream.rows())
         if gone:
             self._deleted.put_nowait(gone)
 
@@ -326,7 +326,7 @@ class ShareGateway:
             self.plane.tell(self.plane.node.sweep, lock_ms() - _SILENT_PARTITION_MS)
             groups = {group for group, _ in self._groups.store.groups()}
             self._configs.keep(groups)
-            self.plane.node.keep_counts(groups)
+            self.plane.call(self.plane.node.keep_counts, groups)
             try:
                 await self._upstream.topics(self._upstream.names())
                 await self._upstream.forget_deleted(_DELETION_GRACE)
@@ -338,7 +338,7 @@ class ShareGateway:
         while True:
             await asyncio.sleep(_LOOK)
             for source in self._readers.silent_since(time.monotonic() - _UNAVAILABLE):
-                self.plane.node.upstream_lost(*source)
+                self.plane.call(self.plane.node.upstream_lost, *source)
 
     async def _tidy(self) -> None:
         """Write snapshots of idle share partitions, and prune the log."""

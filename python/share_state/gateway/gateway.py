@@ -109,6 +109,7 @@ class ShareGateway:
         self.plane = DataPlane(self._node(), self._store, self._executor, self.counts)
         self._readers = Readers(self._upstream, self._registry, self.plane, self.counts)
         self._loading = Loading(self.plane, self._store, self._executor, self._upstream, self.counts)
+        self._lookups = TopicLookups(self.plane, self._upstream)
         rewinds = options.on_truncation == "rewind"
         self._readers.truncated = Truncation(self._store, self._executor, self.plane, rewinds=rewinds).begin
         self._configs.changed = self._configure
@@ -168,13 +169,12 @@ class ShareGateway:
         for group in self._configs.names():
             self._groups.store.set_group_config(group, self._configs.of(group))
         self._configure(self._configs.names())
-        names = TopicLookups(self.plane, self._upstream)
         self.plane.begin(
             {
                 "state": self._loading.state,
                 "start": self._loading.start,
                 "loaded": self._loading.loaded,
-                "topics": names.begin,
+                "topics": self._lookups.begin,
                 "records": self._readers.want,
                 "log_start": self._readers.ask_log_start,
             }
@@ -207,6 +207,7 @@ class ShareGateway:
         await self._groups.close()
         await self._readers.close()
         await self._loading.close()
+        await self._lookups.close()
         await self.plane.close()
         await self._claim.close()
         if self._relay is not None:

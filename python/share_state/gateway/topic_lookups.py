@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.upstream.cluster import Upstream, UpstreamError
+from share_state.util.closing import cancel_all
 
 __all__ = ["TopicLookups"]
 
@@ -24,6 +25,10 @@ class TopicLookups:
         self._plane = plane
         self._upstream = upstream
         self._tasks: set[asyncio.Task[None]] = set()
+
+    async def close(self) -> None:
+        """End what is in progress."""
+        await cancel_all(self._tasks)
 
     def begin(self, connection: int, topic_ids: Sequence[str]) -> None:
         """Begin to look for topics, for the request of a connection."""

@@ -66,11 +66,22 @@ class Market:
     def ready(self, group: str, places: Sequence[Place] = PLACES) -> None:
         """Wait until share partitions of a group are loaded."""
 
-        def loaded() -> bool:
-            shown = self.gateway.plane.node.shown
-            return all(shown(SharePartitionKey(group, _SHORT[topic], number)) is not None for topic, number in places)
+        wait_until(lambda: all(self.serves(group, place) for place in places), f"{places} of {group}")
 
-        wait_until(loaded, f"{places} of {group}")
+    def serves(self, group: str, place: Place) -> bool:
+        """Tell if a share partition is in memory, and loaded."""
+        topic, number = place
+        return self.gateway.plane.node.shown(SharePartitionKey(group, _SHORT[topic], number)) is not None
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """The node's counts up to now."""
+        return self.gateway.plane.node.counts()
+
+    def count(self, name: str, *of: object) -> int:
+        """One of them, by its label if it has several."""
+        found = self.counts[name]
+        return int(found.get(of[0] if len(of) == 1 else of, 0) if of else found)
 
 
 class Member:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from share_state._core import ReadStateResult, StateStore
-from share_state.errors import ShareStateError
+from share_state.errors import CorruptStateError, PersisterError, ShareStateError
 from share_state.gateway.counts import Counts
 from share_state.gateway.data_plane import DataPlane
 from share_state.gateway.start_offsets import StartOffsets
@@ -69,8 +69,10 @@ class Loading:
         began = self._begun.pop(served, None)
         if began is not None:
             self._counts.load_times.observe(time.monotonic() - began)
-        if cause is not None:
-            _LOG.error("the state is of no use: %s: %s", cause, self._named(key))
+        # A refusal to read it was told when it came.
+        if cause is not None and not isinstance(cause, PersisterError):
+            why = "the state is corrupt" if isinstance(cause, CorruptStateError) else "not loaded"
+            _LOG.error("%s: %s: %s", why, cause, self._named(key))
         if code != codes.NONE:
             _LOG.warning("not loaded: code=%d (%s) %s", code, codes.name_of(code), self._named(key))
 

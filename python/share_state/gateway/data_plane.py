@@ -267,12 +267,14 @@ class DataPlane:
         ended = time.monotonic()
         self._counts.write_times.observe(ended - self._taken_at)
         if isinstance(answers, BaseException):
-            _LOG.error("the store refuses writes: %r", answers)
             told = [codes.UNKNOWN_SERVER_ERROR] * len(written)
             wrong: Sequence[BaseException] = [answers]
         else:
             told, wrong = answers
-        self.is_failing = any(map(_is_of_the_log, wrong))
+        lost = [one for one in wrong if _is_of_the_log(one)]
+        self.is_failing = bool(lost)
+        if lost:
+            _LOG.error("the store refuses writes: %r", lost[0])
         if any(isinstance(one, StoreError) for one in wrong):
             # After a write that failed nobody knows what the disk holds: the store takes nothing until it is opened again.
             self.call(self.node.store_closed)

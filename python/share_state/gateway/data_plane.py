@@ -257,10 +257,10 @@ class DataPlane:
 
     def _take(self) -> WriteRound | None:
         taken = self.call(self.node.poll_round)
+        since, self._gathering_since = self._gathering_since, 0.0
         if taken is not None:
             self._taken_at = time.monotonic()
-            self._counts.queue_times.observe(self._taken_at - self._gathering_since)
-            self._gathering_since = 0.0
+            self._counts.queue_times.observe(self._taken_at - since)
         return taken
 
     def _settle(self, written: WriteRound, answers: tuple[list[int], list[ShareStateError]] | BaseException) -> None:

@@ -31,7 +31,7 @@ _LENGTH: Final = struct.Struct(">i")
 _About = ParamSpec("_About")
 _Told = TypeVar("_Told")
 
-#: Begins to meet a need of the node, by its kind. It does not call the node before the loop's next turn.
+#: Begins to meet a need of the node, by its kind. It may tell the node of something, and does not have it run.
 Needs = Mapping[str, Callable[..., None]]
 
 

@@ -79,7 +79,7 @@ class Market:
         return self.gateway.plane.node.counts()
 
     def count(self, name: str, *of: object) -> int:
-        """One of them, by its label if it has several."""
+        """A count of the node up to now, by its label if it has several."""
         found = self.counts[name]
         return int(found.get(of[0] if len(of) == 1 else of, 0) if of else found)
 

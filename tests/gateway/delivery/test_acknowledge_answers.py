@@ -72,8 +72,8 @@ def holding(place: Market, group: str, *places: tuple[str, int]) -> Member:
 def test_a_whole_answer(place: Market, version: int) -> None:
     group = f"whole {version}"
     member = holding(place, group)
-    counts = place.gateway.counts
-    before = [one[topic] for one in (counts.acknowledged, counts.acknowledge_failed) for topic in (A64, B64)]
+    counted = [(name, topic) for name in ("acknowledged", "acknowledge_failed") for topic in (A64, B64)]
+    before = [place.count(*one) for one in counted]
     asked: dict[tuple[str, int], list[Batch]] = {
         (A, 7): [(0, 0, [ACCEPT])],
         (NOBODY, 3): [(0, 0, [ACCEPT])],
@@ -86,10 +86,9 @@ def test_a_whole_answer(place: Market, version: int) -> None:
     if version == 1:
         del expected["acquisitionLockTimeoutMs"]
     assert member.acknowledge(asked, version=version) == expected
-    after = [one[topic] for one in (counts.acknowledged, counts.acknowledge_failed) for topic in (A64, B64)]
     # Two of the three apples, and none of the beans.
-    assert [now - then for now, then in zip(after, before, strict=True)] == [3, 2, 1, 2]
-    assert len(counts.acknowledged) == len(counts.acknowledge_failed) == 2
+    assert [place.count(*one) - then for one, then in zip(counted, before, strict=True)] == [3, 2, 1, 2]
+    assert len(place.counts["acknowledged"]) == len(place.counts["acknowledge_failed"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -110,11 +109,10 @@ def test_a_whole_answer(place: Market, version: int) -> None:
 )
 def test_what_is_checked_first(place: Market, change: dict[str, Any], code: int) -> None:
     place.member("checked", PLACES, member=OTHER)
-    errors = place.gateway.counts.request_errors
-    before = errors[79, code]
+    before = place.count("request_errors", 79, code)
     asked: Message = {"groupId": "checked", "memberId": OTHER, "shareSessionEpoch": 1, "topics": [], **change}
     assert refused(place.connection.ask("ShareAcknowledge", 2, asked)) == code
-    assert errors[79, code] == before + 1
+    assert place.count("request_errors", 79, code) == before + 1
     # The session is where it was.
     asked.update(groupId="checked", memberId=OTHER, shareSessionEpoch=1)
     assert place.connection.ask("ShareAcknowledge", 2, asked) == answer()
@@ -129,11 +127,10 @@ def test_what_is_checked_first(place: Market, change: dict[str, Any], code: int)
 def test_the_types_of_acknowledgements(place: Market, kind: int, delivered: int | None) -> None:
     group = f"type {kind}"
     member = holding(place, group, (A, 1))
-    records = place.gateway.counts.acknowledged_records
-    before = dict(records)
+    before = place.counts["acknowledged_records"]
     renews: dict[str, Any] = {"isRenewAck": True} if kind == RENEW else {}
     assert member.acknowledge({(A, 1): [(0, 1, [kind])]}, **renews) == answer((A, {1: 0}))
-    assert {one: count - before.get(one, 0) for one, count in records.items() if count != before.get(one, 0)} == {kind: 2}
+    assert place.counts["acknowledged_records"] == {**before, kind: before[kind] + 2}
     found = given(place.member(group, [(A, 1)], member=OTHER).fetch())
     assert found == ({} if delivered is None else {(A, 1): [(0, 1, delivered)]})
     # What is settled, or somebody else's, cannot be acknowledged again.
@@ -181,8 +178,7 @@ def test_ranges_of_acknowledgements(place: Market, batches: list[Batch], code: i
 
 def test_records_are_counted_by_type(place: Market) -> None:
     member = holding(place, "counted")
-    records = place.gateway.counts.acknowledged_records
-    before = [records[kind] for kind in range(5)]
+    before = place.counts["acknowledged_records"]
     asked: dict[tuple[str, int], list[Batch]] = {
         (A, 0): [(3, 7, [ACCEPT]), (9, 11, [RELEASE, REJECT, REJECT])],
         (A, 1): [(0, 0, [GAP])],
@@ -191,7 +187,8 @@ def test_records_are_counted_by_type(place: Market) -> None:
         (NOBODY, 0): [(5, 6, [ACCEPT]), (9, 3, [ACCEPT])],
     }
     assert member.acknowledge(asked) == answer((A, {0: 0, 1: 0}), (B, {0: 0}), (NOBODY, {0: 100}))
-    assert [records[kind] - then for kind, then in enumerate(before)] == [1, 9, 1, 2, 0]
+    after = place.counts["acknowledged_records"]
+    assert [after[kind] - before[kind] for kind in range(5)] == [1, 9, 1, 2, 0]
 
 
 def test_a_place_that_is_named_several_times_has_one_row(place: Market) -> None:
@@ -280,10 +277,10 @@ def test_what_is_not_in_memory_is_loaded_to_be_refused(place: Market) -> None:
     place.join("not loaded")
     member = Member(place, "not loaded")
     assert rows(member.fetch()) == {}
-    assert place.gateway.manager.get("not loaded", A64, 0) is None
+    assert not place.serves("not loaded", (A, 0))
     asked: dict[tuple[str, int], list[Batch]] = {(A, 0): [(0, 0, [ACCEPT])], (A, 1): [(0, 3, [ACCEPT])]}
     assert member.acknowledge(asked) == answer((A, {0: 121, 1: 121}))
-    assert place.gateway.manager.get("not loaded", A64, 0) is not None
+    assert place.serves("not loaded", (A, 0))
     # And where there is no state at all, that is said.
     member = Member(place, "never joined")
     assert rows(member.fetch()) == {}

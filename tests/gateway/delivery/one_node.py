@@ -35,11 +35,19 @@ def framed(key: int, version: int, body: bytes) -> bytes:
     return struct.pack(">i", len(payload)) + payload
 
 
-def fetch(epoch: int = 0, *, wait_ms: int = 0, acknowledged: tuple[int, int] | None = None) -> bytes:
+def fetch(
+    epoch: int = 0,
+    *,
+    wait_ms: int = 0,
+    acknowledged: tuple[int, int] | None = None,
+    records: int = 500,
+    member: str = "m",
+    partition: int = 0,
+) -> bytes:
     batches = [{"firstOffset": acknowledged[0], "lastOffset": acknowledged[1], "acknowledgeTypes": [1]}] if acknowledged else []
-    limits = {"maxWaitMs": wait_ms, "minBytes": 1, "maxBytes": 1 << 20, "maxRecords": 500, "batchSize": 500}
-    topics = [{"topicId": TOPIC, "partitions": [{"partitionIndex": 0, "acknowledgementBatches": batches}]}]
-    message = {"groupId": "g", "memberId": "m", "shareSessionEpoch": epoch, "topics": topics, "forgottenTopicsData": []}
+    limits = {"maxWaitMs": wait_ms, "minBytes": 1, "maxBytes": 1 << 20, "maxRecords": records, "batchSize": 500}
+    topics = [{"topicId": TOPIC, "partitions": [{"partitionIndex": partition, "acknowledgementBatches": batches}]}]
+    message = {"groupId": "g", "memberId": member, "shareSessionEpoch": epoch, "topics": topics, "forgottenTopicsData": []}
     return framed(FETCH, 2, encode(FETCH, 2, {**message, **limits}))
 
 

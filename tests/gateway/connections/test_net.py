@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
 
 from share_state._core import api_table, decode_message, encode_message
-from share_state.errors import StoreError
+from share_state.errors import EnginePoisonedError, StoreError
 from share_state.gateway import Limits, net
 from share_state.gateway.answers import text_of
 from share_state.gateway.counts import Counts
 from tests.gateway.coordination.group_rows import described, member_row
-from tests.gateway.orchard import PEARS, PLUMS, Orchard
-from tests.gateway.serving import MEMBER, Instead
+from tests.gateway.orchard import PEARS, PLUMS, Orchard, orchard
+from tests.gateway.serving import MEMBER, Instead, heartbeat
 from tests.gateway.wire import api_key, name_of, versions
 from tests.gateway.wire.codec import Message, decode, encode
 from tests.gateway.wire.connection import Connection
@@ -158,6 +159,20 @@ def test_topics_and_coordinators_that_fail(there: Orchard, monkeypatch: pytest.M
         -1,
         -1,
     ]
+
+
+def test_others_are_served_without_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def panic(*_: object, **__: object) -> NoReturn:
+        raise EnginePoisonedError("a fault of ours")
+
+    with orchard(tmp_path) as made:
+        plane = made.gateway.plane
+        monkeypatch.setattr(plane, "node", Instead(plane.node, set_topics=panic, keep_counts=panic, upstream_lost=panic))
+        made.upstream.create("new")
+        (row,) = made.ask("Metadata", 12, {"topics": [{"name": "new"}]})["topics"]
+        assert (row["errorCode"], len(row["partitions"])) == (0, 1)
+        assert str(plane.wrong) == "a fault of ours"
+        assert made.ask("ShareGroupHeartbeat", 1, heartbeat("others", ["new"]))["errorCode"] == 0
 
 
 def test_texts_beside_codes() -> None:

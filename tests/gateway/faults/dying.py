@@ -94,7 +94,7 @@ def watch(points: Points) -> None:
 
     for name, watched in (("StateStore", states), ("ShareGroupStore", groups)):
         setattr(stores, name, watched)
-    data_plane.write = points.around(lambda taken, store: taken.write(store.watched))  # type: ignore[assignment]
+    data_plane.write = points.around(lambda taken, store: taken.write(store.watched))
     for module in (topics, group_configs, identity):
         module.write_json = points.around(module.write_json)  # type: ignore[attr-defined]
 

@@ -24,10 +24,14 @@ class Rules(Access):
 
     def __init__(self) -> None:
         super().__init__([], ["User:root"])
+        #: The gateway that has them.
+        self.gateway: ShareGateway | None = None
 
     def set(self, *rules: Rule) -> None:
+        assert self.gateway is not None
         self._rules = list(rules)
         self._known.clear()
+        self.gateway.plane.node.set_access(*self.reading())
 
 
 RULES = Rules()
@@ -37,6 +41,7 @@ RULES = Rules()
 def gateway(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ShareGateway]:
     path = tmp_path_factory.mktemp("gateway")
     with serving(bootstrap, path, users=USERS, access=RULES) as made, Connection(made.bootstrap_servers) as root:
+        RULES.gateway = made
         log_in(root, "root", "root-secret")
         # A super user needs no rule.
         assert root.ask("ShareGroupHeartbeat", 1, heartbeat())["errorCode"] == 0

@@ -15,6 +15,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from benches.gateway import sides
@@ -37,11 +38,14 @@ _COUNT = struct.Struct(">I")
 _SYNCED = {"log.flush.interval.messages": "1"}
 
 
-def acknowledgements(say: Say, rounds: int, share: int) -> dict[str, Any]:
-    """Rates and waiting times, a row for each side, step and round."""
+def acknowledgements(say: Say, rounds: int, share: int, before: Path | None = None) -> dict[str, Any]:
+    """Rates and waiting times, a row for each side, step and round; the gateways of another checkout are two sides more."""
+    names: tuple[str, ...] = ("B", "C interval", "C always")
+    if before:
+        names += "C interval before", "C always before"
     rows = []
     with ExitStack() as stack:
-        _, found = stack.enter_context(sides.running(("B", "C interval", "C always"), _SETTINGS))
+        _, found = stack.enter_context(sides.running(names, _SETTINGS, before=before))
         _, (synced,) = stack.enter_context(sides.running(("B",), _SETTINGS, _SYNCED))
         named = {**{side.name: side for side in found}, "B synced": synced}
         for bootstrap in {found[0].bootstrap, synced.bootstrap}:

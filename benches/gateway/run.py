@@ -1,6 +1,6 @@
 """Measures share groups through the gateway (C) beside a broker's own (B) and a consumer group (A), all on one broker.
 
-    python -m benches.gateway.run [--quick] [--rounds N] [--only throughput,latency,...]
+    python -m benches.gateway.run [--quick] [--rounds N] [--only throughput,latency,...] [--before CHECKOUT]
 
 Each part writes `benches/results/gateway-PART.json`; all of them together make `docs/benchmarks-gateway.md`. With ``--quick``
 everything is a tenth of the size, and goes to `build/bench`.
@@ -13,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ _PAGE = _REPOSITORY / "docs" / "benchmarks-gateway.md"
 _QUICK = _REPOSITORY / "build" / "bench" / "gateway"
 
 Say = Callable[[str], None]
+#: Says what it does; rounds; by how much the sizes shrink.
+Part = Callable[[Say, int, int], dict[str, Any]]
 #: By name: what is given where results go, how many rounds, and by how much the sizes shrink.
-PARTS: dict[str, Callable[[Say, int, int], dict[str, Any]]] = {
+PARTS: dict[str, Part] = {
     "throughput": throughput.throughput,
     "latency": latency.latency,
     "acknowledgements": acknowledgements.acknowledgements,
@@ -43,6 +46,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, one round, into build/bench")
     parser.add_argument("--rounds", type=int, default=5, help="of each measurement, in random order (5)")
     parser.add_argument("--only", default=",".join(PARTS), help="parts to measure: " + ",".join(PARTS))
+    parser.add_argument("--before", type=Path, help="another checkout, whose gateways make acknowledgements beside these")
     given = parser.parse_args()
     wanted = given.only.split(",")
     if unknown := [name for name in wanted if name not in PARTS]:
@@ -56,8 +60,9 @@ def main() -> int:
     def say(text: str) -> None:
         print(f"[{time.monotonic() - begun:5.0f} s] {text}", flush=True)
 
+    parts: dict[str, Part] = {**PARTS, "acknowledgements": partial(acknowledgements.acknowledgements, before=given.before)}
     for name in wanted:
-        found = PARTS[name](say, 1 if given.quick else given.rounds, 10 if given.quick else 1)
+        found = parts[name](say, 1 if given.quick else given.rounds, 10 if given.quick else 1)
         told = {"environment": environment.read(), "rounds": given.rounds, **found}
         (results / f"gateway-{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     page.write_text(report.page(results), encoding="utf-8")

@@ -62,14 +62,18 @@ class Spent:
 
 @contextmanager
 def running(
-    names: tuple[str, ...], settings: Mapping[str, str] | None = None, broker: Mapping[str, str] | None = None
+    names: tuple[str, ...],
+    settings: Mapping[str, str] | None = None,
+    broker: Mapping[str, str] | None = None,
+    before: Path | None = None,
 ) -> Iterator[tuple[Broker, list[Side]]]:
     """Run a broker and the gateways over it, in a directory that goes away with them.
 
     Args:
-        names: The sides that are wanted.
+        names: The sides that are wanted. One whose name ends with `before` is a gateway of another checkout.
         settings: Share settings of the broker and of the gateways alike.
         broker: Settings of the broker alone.
+        before: The other checkout, with its extension built.
     """
     settings = dict(settings or {})
     with ExitStack() as stack:
@@ -81,11 +85,13 @@ def running(
             if name in {"A", "B"}:
                 sides.append(Side(name, served.bootstrap, served.pid, served.pid, served.bootstrap))
                 continue
-            sync = name.removeprefix("C ")
+            sync = name.removeprefix("C ").removesuffix(" before")
             metrics = f"127.0.0.1:{free_ports(1)[0]}"
-            gateway = GatewayProcess(
-                directory / name, served.bootstrap, {**kraft.SHARE_SETTINGS, **settings}, "--sync", sync, "--metrics", metrics
-            )
+            # Each has groups of its own, so no record is delivered twice.
+            options = ("--sync", sync, "--metrics", metrics, "--alongside")
+            elsewhere = {"PYTHONPATH": str(before / "python")} if before and name.endswith(" before") else {}
+            settled = {**kraft.SHARE_SETTINGS, **settings}
+            gateway = GatewayProcess(directory / name, served.bootstrap, settled, *options, environment=elsewhere)
             stack.enter_context(gateway)
             sides.append(Side(name, gateway.bootstrap, gateway.pid, served.pid, served.bootstrap, metrics))
         yield served, sides

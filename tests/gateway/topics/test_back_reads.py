@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -59,33 +61,50 @@ def test_a_back_read_where_nobody_can_read_yet_becomes_the_tail(
     run(test, monkeypatch)
 
 
+@contextlib.contextmanager
+def two_groups(upstream: HostileUpstream, path: Path, start: int, **settings: str) -> Iterator[tuple[Member, Member]]:
+    """Members of two groups at one partition, each with a connection; the first group begins at an offset."""
+    upstream.create(APPLES)
+    with upstream.lock:
+        upstream.topics[APPLES].topic_id = A
+    for _ in range(4):
+        upstream.append(APPLES, 0, [b"apple"] * 5)
+    groups = {f"share.{name.replace('_', '.')}": value for name, value in settings.items()}
+    with (
+        serving(upstream.bootstrap, path, groups=groups) as gateway,
+        Connection(gateway.bootstrap_servers) as connection,
+        Connection(gateway.bootstrap_servers) as another,
+    ):
+        market = Market(upstream, gateway, connection)
+        market.join("ahead", [APPLES])
+        leaving = {**heartbeat("ahead", [APPLES]), "memberEpoch": -1}
+        assert connection.ask("ShareGroupHeartbeat", 1, leaving)["errorCode"] == 0
+        row = {"topicName": APPLES, "partitions": [{"partitionIndex": 0, "startOffset": start}]}
+        assert connection.ask("AlterShareGroupOffsets", 0, {"groupId": "ahead", "topics": [row]})["errorCode"] == 0
+        for group in ("ahead", "behind"):
+            market.join(group, [APPLES])
+        yield Member(market, "ahead"), Member(market, "behind", connection=another)
+
+
+def test_groups_at_any_offsets_are_read_once_upstream_answers(tmp_path: Path) -> None:
+    with HostileUpstream() as upstream, two_groups(upstream, tmp_path, 15, auto_offset_reset="earliest") as (ahead, behind):
+        upstream.faults.fetch_code = 56
+        for member in (behind, ahead):
+            assert given(member.fetch([(A, 0)], maxWaitMs=300)) == {}
+        upstream.faults.clear()
+        assert given(ahead.fetch(maxWaitMs=10_000)) == {(A, 0): [(15, 19, 1)]}
+        assert given(behind.fetch(maxWaitMs=10_000)) == {(A, 0): [(0, 19, 1)]}
+
+
 def test_groups_at_any_offsets_wait_for_the_end_of_a_transaction(tmp_path: Path) -> None:
-    with HostileUpstream() as upstream:
-        upstream.create(APPLES)
-        with upstream.lock:
-            upstream.topics[APPLES].topic_id = A
-        upstream.append(APPLES, 0, [b"committed"] * 20)
+    settings = {"isolation_level": "read_committed", "auto_offset_reset": "latest"}
+    with HostileUpstream() as upstream, two_groups(upstream, tmp_path, 24, **settings) as (ahead, behind):
         upstream.change(APPLES, 0, lambda log: log.append([b"open"] * 5, leader_epoch=0, producer_id=7))
-        groups = {"share.isolation.level": "read_committed", "share.auto.offset.reset": "latest"}
-        with (
-            serving(upstream.bootstrap, tmp_path, groups=groups) as gateway,
-            Connection(gateway.bootstrap_servers) as connection,
-            Connection(gateway.bootstrap_servers) as another,
-        ):
-            market = Market(upstream, gateway, connection)
-            market.join("ahead")
-            leaving = {**heartbeat("ahead", [APPLES]), "memberEpoch": -1}
-            assert connection.ask("ShareGroupHeartbeat", 1, leaving)["errorCode"] == 0
-            start = {"topicName": APPLES, "partitions": [{"partitionIndex": 0, "startOffset": 24}]}
-            assert connection.ask("AlterShareGroupOffsets", 0, {"groupId": "ahead", "topics": [start]})["errorCode"] == 0
-            market.join("ahead")
-            market.join("behind")
-            ahead, behind = Member(market, "ahead"), Member(market, "behind", connection=another)
-            assert given(ahead.fetch([(A, 0)], maxWaitMs=500)) == {}
-            asked = len(upstream.requests("Fetch"))
-            assert given(behind.fetch([(A, 0)], maxWaitMs=1000)) == {}
-            # Each waits half a second upstream.
-            assert len(upstream.requests("Fetch")) < asked + 10
-            upstream.change(APPLES, 0, lambda log: log.end_transaction(7, commit=True, leader_epoch=0))
-            assert given(behind.fetch(maxWaitMs=10_000)) == {(A, 0): [(20, 25, 1)]}
-            assert given(ahead.fetch(maxWaitMs=10_000)) == {(A, 0): [(24, 25, 1)]}
+        assert given(ahead.fetch([(A, 0)], maxWaitMs=500)) == {}
+        asked = len(upstream.requests("Fetch"))
+        assert given(behind.fetch([(A, 0)], maxWaitMs=1000)) == {}
+        # Each waits half a second upstream.
+        assert len(upstream.requests("Fetch")) < asked + 10
+        upstream.change(APPLES, 0, lambda log: log.end_transaction(7, commit=True, leader_epoch=0))
+        assert given(behind.fetch(maxWaitMs=10_000)) == {(A, 0): [(20, 25, 1)]}
+        assert given(ahead.fetch(maxWaitMs=10_000)) == {(A, 0): [(24, 25, 1)]}

@@ -95,6 +95,7 @@ class BrokerLanes:
         self._tail_wanted: set[PartitionReader] = set()
         self._back_wanted: set[PartitionReader] = set()
         self._is_due = False
+        self._is_closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     def read_tail(self, reader: PartitionReader) -> None:
@@ -114,10 +115,8 @@ class BrokerLanes:
 
     async def close(self) -> None:
         """End what is in progress."""
+        self._is_closed = True
         await cancel_all(self._tasks)
-        # What is due finds nothing to read.
-        self._tail_wanted.clear()
-        self._back_wanted.clear()
 
     def _soon(self) -> None:
         # What is wanted within one turn of the loop goes out together.
@@ -127,6 +126,8 @@ class BrokerLanes:
 
     def _start(self) -> None:
         self._is_due = False
+        if self._is_closed:
+            return
         lane = next((lane for lane in (*self._tails, self._back) if not lane.is_busy), None)
         if lane is not None:
             self._tail_wanted = {reader for reader in self._tail_wanted if reader.wants_tail}

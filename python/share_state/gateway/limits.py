@@ -122,10 +122,10 @@ class WorkBytes:
 
 
 class AnswerBytes:
-    """Bytes of answers that clients have not taken yet. A fetch waits in line while there are too many.
+    """Bytes of answers that clients have not taken yet. A large answer waits in line while there are too many.
 
     Args:
-        limit: so many bytes altogether. One batch more may go out, since a batch is not split.
+        limit: so many bytes altogether. Answers to share fetches are bounded by the node as well.
     """
 
     def __init__(self, limit: int) -> None:
@@ -136,7 +136,7 @@ class AnswerBytes:
 
     @property
     def waiting(self) -> int:
-        """How many fetches wait."""
+        """How many answers wait."""
         return len(self._line)
 
     def allowed(self) -> int:

@@ -890,9 +890,9 @@ class SharePartitions:
     Each share partition keeps the lock of its own: two threads in two calls wait for each other only where they name the same
     one. All calls run without the interpreter.
 
-    A share partition can be used by itself too, before, after and between: `share_partitions[index]` gives it. To release records,
-    follow the log start, take dead letters or acquire with `read_committed`, use it so. The writes and locks that its calls lead to
-    come by `poll_writes` and `poll_timeout` of this object. It belongs to one `SharePartitions` at most, and for good.
+    A share partition can be used by itself too, before, after and between. To release records, follow the log start, take dead
+    letters, acquire with `read_committed` or over a hole in the log, use it so. The writes and locks that its calls lead to come
+    by `poll_writes` and `poll_timeout` of this object. It belongs to one `SharePartitions` at most, and for good.
     """
     def __new__(cls) -> Self: ...
     def add(self, share_partition: SharePartition) -> int:
@@ -905,37 +905,8 @@ class SharePartitions:
             ValueError: it belongs to a `SharePartitions` already.
             InvalidRequestError: the group id is too long for a request; `field` is `group`.
         """
-    def remove(self, index: int) -> SharePartition:
-        """Let a share partition go, as when its topic is deleted or its group is gone.
-
-        From now on its index names nothing, in calls that had begun elsewhere too: their rows of it get -1. No other share
-        partition gets the index. Writes of it that were polled are answered by nobody: `handle_write_results` passes over their
-        rows, which get 42; those that were not polled are gone with it, unless they are polled of the share partition itself. It
-        cannot join a `SharePartitions` again.
-
-        Returns:
-            The share partition.
-
-        Raises:
-            IndexError: the index names none.
-        """
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[SharePartition]: ...
-    def __getitem__(self, index: int, /) -> SharePartition: ...
     def member(self, member: str) -> int:
-        """The number of a member, for columns of members.
-
-        Raises:
-            InvalidRequestError: the id is empty; `field` is `member`.
-        """
-    def forget_member(self, member: str) -> bool:
-        """Forget a member that has left. Its number may be given to another one.
-
-        It is not released: that is what `release` of a share partition does.
-
-        Returns:
-            Whether it was known.
-        """
+        """Return the number of a member, for columns of members. It stays the same."""
     def next_fetch_offset(self, partition: Column) -> NDArray[np.int64]:
         """The offset from which to read the log next, for each of these share partitions (Kafka: `SharePartition.nextFetchOffset`).
 
@@ -957,40 +928,35 @@ class SharePartitions:
         last_offset: Column,
         *,
         now_ms: LockMs,
-        max_records: int | Column,
-        batch_size: int | Column = 500,
-        mode: int | Column = 0,
-        request_starts: Column | None = None,
-        fetch_offset: Column | None = None,
+        max_records: int,
+        batch_size: int = 500,
+        mode: AcquireModeLike = 0,
     ) -> Acquired:
         """Give members what is available of the log batches that were read for them (Kafka: `SharePartition.acquire`, a call for
         each request).
 
-        The batches count as plain records. For `share.isolation.level=read_committed` call `SharePartition.acquire`, which is told
-        of the aborted transactions. Control records are handed out either way, as in Kafka: acknowledge them as GAP.
+        The batches count as plain records, and the log as read from the first of them on. Where that is not so, call
+        `SharePartition.acquire`: it is told of aborted transactions, as `share.isolation.level=read_committed` wants, and of the
+        offset that was read from. Control records are handed out either way, as in Kafka: acknowledge them as GAP.
 
         Args:
-            partition: int32 of shape (m,): share partition of each request.
-            member: int32 of shape (m,): member of each request.
-            first_offset: int64 of shape (n,): base offsets of the log batches.
-            last_offset: int64 of shape (n,): their last offsets, inclusive.
+            partition: int32 of shape (n,): share partition of each request.
+            member: int32 of shape (n,): member of each request.
+            first_offset: int64 of shape (n,): base offset of the log batch of each request.
+            last_offset: int64 of shape (n,): its last offset, inclusive.
             now_ms: now, on the monotonic clock.
-            max_records: how many records each request may be given, an int or int32 of shape (m,).
-            batch_size: new records are handed out in batches of about this many, an int or int32 of shape (m,).
-            mode: an `AcquireMode`, an int or int8 of shape (m,): 0 may exceed `max_records` to keep log batches whole, 1 never
-                does.
-            request_starts: int64 of shape (m + 1,): the batches of request i are those from `request_starts[i]` to before
-                `request_starts[i + 1]`. Without it each request has one batch, and m is n.
-            fetch_offset: int64 of shape (m,): from where the log was read for each request. Without it, from its first batch on.
+            max_records: how many records each request may be given.
+            batch_size: new records are handed out in batches of about this many.
+            mode: an `AcquireMode`, its id or its name: 0 may exceed `max_records` to keep log batches whole, 1 never does.
 
         Returns:
-            An `Acquired`. A request without batches is given nothing.
+            An `Acquired`.
 
         Raises:
             InvalidRequestError: columns do not fit together, or a number names nothing; `field` names the column, `value` and
                 `index` the row. Nothing has changed.
             TypeError: a column is not of its dtype and of one dimension.
-            ValueError: `mode` is none of those above.
+            ArgumentTypeError, ArgumentValueError: `mode` is none of those above.
         """
     def acknowledge(
         self,
@@ -1027,34 +993,26 @@ class SharePartitions:
                 `index` the row. Nothing has changed.
             TypeError: a column is not of its dtype and of one dimension.
         """
-    def poll_writes(self, version: int = 1) -> PendingWrites:
+    def poll_writes(self) -> PendingWrites:
         """Take all writes to make of share partitions without a persister, encoded (RPC 85; Kafka: `PersisterStateManager`, which folds writes into requests alike).
 
         Each write must be answered by `handle_write_results`: until then its records belong to nobody.
 
-        Args:
-            version: version of the request: 0, or 1 with delivery complete counts (KIP-1226).
-
         Returns:
-            A `PendingWrites`: a request for each group, more where a share partition has more than one write.
-
-        Raises:
-            UnsupportedVersionError: the version is not known. Nothing was taken.
+            A `PendingWrites`: a request for each group, more where a share partition has more than one write. They are of version
+            1, which has delivery complete counts (KIP-1226).
         """
-    def handle_write_results(
-        self, partition: Column, token: Column, error_code: int | Column = 0, *, now_ms: LockMs
-    ) -> NDArray[np.int16]:
+    def handle_write_results(self, partition: Column, token: Column, error_code: Column, *, now_ms: LockMs) -> NDArray[np.int16]:
         """Tell the persister's answers (Kafka: `SharePartition.writeShareGroupState`, its completion).
 
         Args:
             partition: int32 of shape (n,): share partition of each write.
             token: int64 of shape (n,).
-            error_code: Kafka's code in the answer to each write, int16 of shape (n,), or an int for all: 0 for success.
+            error_code: Kafka's code in the answer to each write, int16 of shape (n,): 0 for success.
             now_ms: now, on the monotonic clock.
 
         Returns:
-            int16 of shape (n,): Kafka's code for the member that waits; 42 where no such write is under way, or the share
-            partition was removed.
+            int16 of shape (n,): Kafka's code for the member that waits; 42 where no such write is under way.
 
         Raises:
             InvalidRequestError: columns do not fit together, or a number names no share partition. Nothing has changed.

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import share_state as ss
@@ -157,10 +158,32 @@ def test_a_panic_poisons_only_its_own_object(capfd: pytest.CaptureFixture[str]) 
     together = ss.SharePartitions()
     with pytest.raises(EnginePoisonedError, match="on purpose"):
         together.add(broken)
-    assert len(together) == 0
+    assert together.add(sound) == 0
     # What needs no engine still answers, and others are not affected.
     assert (broken.key, broken.leader_epoch) == (KEY, 0)
     assert sound.acknowledge("alice", 0, 9, now_ms=0) == 0
+
+
+def test_a_panic_is_the_code_of_its_rows_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    leader = [active(), active()]
+    together = ss.SharePartitions()
+    places = np.array([together.add(one) for one in leader], np.int32)
+    alice = np.full(2, together.member("alice"), np.int32)
+    with pytest.raises(EnginePoisonedError):
+        leader[0]._panic_for_test("on purpose")
+    capfd.readouterr()
+    first, last, accept = np.array([0, 10]), np.array([9, 19]), np.ones(2, np.int8)
+    given = together.acquire(places, alice, first, last, now_ms=0, max_records=10)
+    assert (given.error_code.tolist(), given.request.tolist(), given.first_offset.tolist()) == ([-1, 0], [1], [10])
+    codes, tokens = together.acknowledge(places, alice, first, last, accept, now_ms=0)
+    assert (codes.tolist(), tokens.tolist()) == ([-1, 0], [-1, 0])
+    writes = together.poll_writes()
+    assert (writes.partition.tolist(), writes.token.tolist()) == ([1], [0])
+    answers = together.handle_write_results(places, np.zeros(2, np.int64), np.zeros(2, np.int16), now_ms=0)
+    assert answers.tolist() == [-1, 0]
+    assert together.next_fetch_offset(places).tolist() == [-1, 20]
+    # The other one has 0 to 9 from before, which run out.
+    assert together.handle_timeout(now_ms=30_000) == 10
 
 
 def test_lock_time_and_wall_time_cannot_be_mixed() -> None:

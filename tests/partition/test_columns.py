@@ -17,9 +17,7 @@ def test_an_int64_column_is_taken_for_a_narrower_one_where_each_number_fits(rows
     alice = columns.member("alice")
     numbers, members, zeros = np.arange(rows), np.full(rows, alice), np.zeros(rows, np.int64)
     assert numbers.dtype == np.int64
-    acquired = columns.acquire(
-        numbers, members, zeros, zeros, now_ms=0, max_records=np.full(rows, 7), batch_size=np.full(rows, 9)
-    )
+    acquired = columns.acquire(numbers, members, zeros, zeros, now_ms=0, max_records=7)
     assert acquired.error_code.tolist() == [0] * rows
     # A view of every second row is as good.
     codes, _ = columns.acknowledge(numbers, members, zeros, zeros, np.ones(2 * rows, np.int64)[::2], now_ms=1)

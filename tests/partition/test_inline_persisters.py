@@ -297,7 +297,7 @@ def test_a_call_on_many_is_answered_for_each_by_its_own_persister(store: ss.Stat
     # Only the one without a persister has a write to be polled.
     writes = many.poll_writes()
     assert writes.partition.tolist() == [2]
-    assert many.handle_write_results(writes.partition, writes.token, now_ms=0).tolist() == [0]
+    assert many.handle_write_results(writes.partition, writes.token, np.zeros(1, np.int16), now_ms=0).tolist() == [0]
     assert of[2].start_offset == 10
     assert [record.getMessage() for record in caplog.records] == [f"a write of {of[1].key!r} was refused with code {FENCED}"]
     # The one that was refused still holds its records; they run out, which is written and refused again.

@@ -14,7 +14,7 @@ import pytest
 
 import share_state as ss
 from share_state.persister import RecordingPersister, drain_writes, lead
-from tests.partition.share_partition_sets import i8, i32, i64
+from tests.partition.share_partition_sets import a_set, i8, i32, i64
 
 KEY = ss.SharePartitionKey("g", "5f3ff250-a9a1-4215-bb36-c84728fd60e8", 0)
 
@@ -43,14 +43,13 @@ def test_a_loop_that_asks_first_does_not_spin() -> None:
 
 
 def test_columns_tell_it_by_the_code() -> None:
-    columns = ss.SharePartitions()
-    for partition in range(3):
-        columns.add(ss.SharePartition(*KEY._replace(partition=partition)))
-    columns[0].initialize(ss.ReadStateResult(0, 0, []))
+    leader = [ss.SharePartition(*KEY._replace(partition=partition)) for partition in range(3)]
+    columns = a_set(leader)
+    leader[0].initialize(ss.ReadStateResult(0, 0, []))
     with pytest.raises(ss.PersisterError):
-        columns[2].initialize_failed(16)
+        leader[2].initialize_failed(16)
     alice, every = columns.member("alice"), i32(0, 1, 2)
-    assert [one.can_acquire() for one in columns] == [True, False, False]
+    assert [one.can_acquire() for one in leader] == [True, False, False]
     members, first, last = i32(*[alice] * 3), i64(0, 0, 0), i64(9, 9, 9)
     given = columns.acquire(every, members, first, last, now_ms=0, max_records=10)
     assert (given.error_code.tolist(), given.request.tolist()) == ([0, 5, -1], [0])

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import share_state as ss
-from share_state.errors import InvalidRequestError, UnsupportedVersionError
 from tests.partition.share_partition_sets import LOCK_MS, TOPICS, a_leader, a_set, i8, i32, i64, ready
 
 MEMBERS = ("alice", "bob", "carol")
@@ -39,9 +38,9 @@ class Twin:
     def __init__(self, share_partitions: list[ss.SharePartition]) -> None:
         self.all = share_partitions
 
-    def acquire(self, p: int, member: str, ranges: list[tuple[int, int]], now: int) -> tuple[int, list[ss.AcquiredRange]]:
+    def acquire(self, p: int, member: str, batch: tuple[int, int], **limits: Any) -> tuple[int, list[ss.AcquiredRange]]:
         try:
-            return 0, self.all[p].acquire(member, ranges, now_ms=now, max_records=20, batch_size=10)
+            return 0, self.all[p].acquire(member, [batch], **limits)
         except ss.ShareStateError as error:
             return -99 if error.kafka_code is None else error.kafka_code, []
 
@@ -68,7 +67,8 @@ class Both:
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)  # noqa: S311  a test wants the same numbers again
         self.twin = Twin(a_leader(7))
-        self.columns = a_set(a_leader(7, "twin" if seed == 0 else "leaves"))
+        self.mine = a_leader(7, "twin" if seed == 0 else "leaves")
+        self.columns = a_set(self.mine)
         self.members = [self.columns.member(name) for name in MEMBERS]
         self.seen: Counter[str] = Counter()
 
@@ -82,18 +82,22 @@ class Both:
         requests = []
         for _ in range(chance.randrange(6)):
             at = chance.randrange(60)
-            requests.append((chance.randrange(7), chance.randrange(3), [(at, at + chance.randrange(-1, 9))]))
+            requests.append((chance.randrange(7), chance.randrange(3), (at, at + chance.randrange(-1, 9))))
+        limits: dict[str, Any] = {
+            "now_ms": now,
+            "max_records": chance.randrange(1, 30),
+            "batch_size": chance.randrange(8),
+            "mode": chance.randrange(2),
+        }
         given = self.columns.acquire(
             i32(*(p for p, _, _ in requests)),
             i32(*(self.members[m] for _, m, _ in requests)),
-            i64(*(first for _, _, ranges in requests for first, _ in ranges)),
-            i64(*(last for _, _, ranges in requests for _, last in ranges)),
-            now_ms=now,
-            max_records=20,
-            batch_size=10,
+            i64(*(first for _, _, (first, _) in requests)),
+            i64(*(last for _, _, (_, last) in requests)),
+            **limits,
         )
-        for number, (p, m, ranges) in enumerate(requests):
-            code, wanted = self.twin.acquire(p, MEMBERS[m], ranges, now)
+        for number, (p, m, batch) in enumerate(requests):
+            code, wanted = self.twin.acquire(p, MEMBERS[m], batch, **limits)
             rows = given.request == number
             got = zip(given.first_offset[rows], given.last_offset[rows], given.delivery_count[rows], strict=True)
             assert (given.error_code[number], list(map(tuple, got))) == (code, [tuple(one) for one in wanted])
@@ -122,6 +126,20 @@ class Both:
         self.seen["acknowledged"] += sum(code == 0 for code, _ in wanted)
         self.seen["refused"] += sum(code != 0 for code, _ in wanted)
 
+    def release(self, now: int) -> None:
+        """The set has no call for it, and hears of the write."""
+        p, member = self.chance.randrange(7), self.chance.choice(MEMBERS)
+        released = self.mine[p].release(member, now_ms=now)
+        assert released == self.twin.all[p].release(member, now_ms=now)
+        self.seen["released"] += released
+
+    def move_log_start(self) -> None:
+        p = self.chance.randrange(7)
+        at = self.twin.all[p].start_offset + self.chance.choice([-1, 0, 1, 4])
+        moved = self.mine[p].move_log_start_offset(at)
+        assert moved == self.twin.all[p].move_log_start_offset(at)
+        self.seen["log start moved"] += moved
+
     def write(self, now: int) -> None:
         writes = self.columns.poll_writes()
         polled = self.twin.writes()
@@ -148,7 +166,7 @@ class Both:
     def compare(self) -> None:
         every = i32(*range(7))
         assert self.columns.next_fetch_offset(every).tolist() == [one.next_fetch_offset() for one in self.twin.all]
-        for mine, one in zip(self.columns, self.twin.all, strict=True):
+        for mine, one in zip(self.mine, self.twin.all, strict=True):
             assert (mine.start_offset, mine.can_acquire()) == (one.start_offset, one.can_acquire())
             assert repr(mine.in_flight()) == repr(one.in_flight())
 
@@ -175,10 +193,24 @@ def test_columns_do_what_calls_one_by_one_do(seed: int) -> None:
         both.time_out(now)
         both.acquire(now)
         both.acknowledge(now)
+        if both.chance.random() < 0.2:
+            both.release(now)
+            both.move_log_start()
         if both.chance.random() < 0.4:
             both.write(now)
         both.compare()
-    for what in ("acquired", "acquire refused", "acknowledged", "refused", "writes", "rounds", "timed out"):
+    kinds = (
+        "acquired",
+        "acquire refused",
+        "acknowledged",
+        "refused",
+        "released",
+        "log start moved",
+        "writes",
+        "rounds",
+        "timed out",
+    )
+    for what in kinds:
         assert both.seen[what] > 0, what
 
 
@@ -203,111 +235,59 @@ def test_what_a_share_partition_does_by_itself_shows_in_its_set() -> None:
     assert columns.poll_timeout() is None
 
 
-def test_a_share_partition_belongs_to_one_set() -> None:
-    one = ready("g", TOPICS[0], 0)
+def test_a_share_partition_of_a_set_does_by_itself_what_the_set_has_no_call_for() -> None:
+    """The writes and locks of such calls come by the set, and its calls see what they have done."""
+    config = ss.GroupConfig(record_lock_duration_ms=LOCK_MS, dead_letter_queue_topic="dlq.orders")
+    one = ss.SharePartition("g", TOPICS[0], 0, config=config)
+    one.initialize(ss.ReadStateResult(7, 0, []))
     columns = a_set([one])
-    assert (len(columns), columns[0]) == (1, one)
-    for another in (columns, ss.SharePartitions()):
-        with pytest.raises(ValueError, match="belongs to a SharePartitions already"):
-            another.add(one)
-    assert len(columns) == 1
-    for index in (1, -1):
-        with pytest.raises(IndexError, match=rf"{index} is the index of no share partition; expected 0 to 0"):
-            columns[index]
-    with pytest.raises(InvalidRequestError, match="group has 40000 bytes"):
-        columns.add(ready("g" * 40_000, TOPICS[0], 0))
-
-
-def test_numbers_of_members() -> None:
-    columns = a_set(a_leader(1))
     alice = columns.member("alice")
-    assert columns.member("alice") == alice != columns.member("bob")
-    assert columns.forget_member("alice")
-    assert not columns.forget_member("alice")
-    with pytest.raises(InvalidRequestError, match="is no member") as refused:
-        columns.acquire(i32(0), i32(alice), i64(0), i64(9), now_ms=0, max_records=10)
-    assert (refused.value.field, refused.value.value, refused.value.index) == ("member", alice, 0)
-    assert columns.member("carol") == alice, "a number is given again"
-    with pytest.raises(InvalidRequestError, match="member is empty"):
-        columns.member("")
+
+    def written() -> int:
+        writes = columns.poll_writes()
+        codes = np.zeros(len(writes), np.int16)
+        assert columns.handle_write_results(writes.partition, writes.token, codes, now_ms=2).tolist() == codes.tolist()
+        return len(writes)
+
+    # Records 0 to 4 are of an aborted transaction.
+    batches = [ss.FetchedBatch(0, 4, 7, True, None), ss.FetchedBatch(5, 9, -1, False, None)]
+    (given,) = one.acquire("alice", batches, now_ms=0, max_records=10, aborted=[(7, 0)])
+    assert (given.first_offset, given.last_offset, columns.poll_timeout()) == (5, 9, LOCK_MS)
+    codes, _ = columns.acknowledge(i32(0), i32(alice), i64(5), i64(6), i8(ss.AcknowledgeType.REJECT), now_ms=1)
+    assert (codes.tolist(), written()) == ([0], 1)
+    letter = one.poll_dead_letter()
+    assert letter is not None
+    assert (letter.first_offset, letter.last_offset, letter.cause) == (5, 6, "client_reject")
+    assert written() == 0
+    one.handle_dead_letter_done(letter.token, now_ms=2)
+    assert written() == 1
+    assert (one.release("alice", now_ms=3), written()) == (3, 1)
+    assert columns.next_fetch_offset(i32(0)).tolist() == [7]
+    assert one.move_log_start_offset(20)
+    assert columns.next_fetch_offset(i32(0)).tolist() == [20]
+    assert one.settled_to(20)
 
 
-@pytest.mark.parametrize(
-    ("changed", "field", "value", "index"),
-    [
-        ({"partition": i32(0, 2)}, "partition", 2, 1),
-        ({"partition": i32(0, -1)}, "partition", -1, 1),
-        ({"member": i32(0, 1)}, "member", 1, 1),
-        ({"member": i32(0)}, "member", 1, None),
-        ({"last_offset": i64(9)}, "last_offset", 1, None),
-        ({"first_offset": i64(0), "last_offset": i64(9)}, "first_offset", 1, None),
-        ({"acknowledge_type": i8(1)}, "acknowledge_type", 1, None),
-        ({"request_starts": i64(0, 1)}, "request_starts", 2, None),
-        ({"request_starts": i64(0, 1, 3)}, "request_starts", 2, None),
-        ({"request_starts": i64(0, -1, 2)}, "request_starts", 2, None),
-        ({"request_starts": i64(1, 1, 2)}, "request_starts", 2, None),
-    ],
-)
-def test_columns_that_do_not_fit_change_nothing(changed: dict[str, Any], field: str, value: int, index: int | None) -> None:
-    columns = a_set(a_leader(2))
-    alice = columns.member("alice")
-    columns.acquire(i32(0, 1), i32(alice, alice), i64(0, 0), i64(9, 9), now_ms=0, max_records=10)
-    before = [repr(columns[p].in_flight()) for p in range(2)]
-    good: dict[str, Any] = {
-        "partition": i32(0, 1),
-        "member": i32(0, 0),
-        "first_offset": i64(0, 0),
-        "last_offset": i64(9, 9),
-        "acknowledge_type": i8(1, 1),
-    }
-    with pytest.raises(InvalidRequestError) as refused:
-        columns.acknowledge(**(good | changed), now_ms=1)
-    assert (refused.value.field, refused.value.value, getattr(refused.value, "index", None)) == (field, value, index)
-    assert [repr(columns[p].in_flight()) for p in range(2)] == before
-    codes, _ = columns.acknowledge(**good, now_ms=1)
-    assert codes.tolist() == [0, 0]
-
-
-@pytest.mark.parametrize("bad", [np.zeros(1, np.int16), np.zeros(1), np.zeros((1, 1), np.int32), [0.5], "zero", None])
-def test_a_column_of_another_dtype_or_shape_is_refused(bad: object) -> None:
-    columns = a_set(a_leader(1))
-    with pytest.raises(TypeError, match=r"partition is .*; expected int32 of shape"):
-        columns.next_fetch_offset(bad)
+def test_one_mode_and_batch_size_are_for_all() -> None:
+    for mode, last in ((ss.AcquireMode.BATCH_OPTIMIZED, 99), (ss.AcquireMode.RECORD_LIMIT, 2)):
+        columns = a_set(a_leader(2))
+        alice = columns.member("alice")
+        rows = i32(0, 1), i32(alice, alice), i64(0, 0), i64(99, 99)
+        given = columns.acquire(*rows, now_ms=0, max_records=3, batch_size=2, mode=mode)
+        assert [int(given.last_offset[given.request == row].max()) for row in range(2)] == [last] * 2
+        with pytest.raises(ValueError, match="mode is 2; expected one of BATCH_OPTIMIZED"):
+            columns.acquire(*rows, now_ms=0, max_records=3, mode=2)
 
 
 def test_any_buffer_is_a_column() -> None:
-    columns = a_set(a_leader(2))
+    leader = a_leader(2)
+    columns = a_set(leader)
     alice = columns.member("alice")
     strided = i64(0, 99, 0, 99)[::2]
     pair = memoryview(array("i", [0, 1]))
-    wanted = memoryview(array("i", [10, 0]))
-    given = columns.acquire(pair, array("i", [alice, alice]), strided, i64(9, 9), now_ms=0, max_records=wanted)
-    assert given.request.tolist() == [0]
-    token = columns[0].acknowledge_columns(
+    given = columns.acquire(pair, array("i", [alice, alice]), strided, i64(9, 9), now_ms=0, max_records=10)
+    assert given.request.tolist() == [0, 1]
+    token = leader[0].acknowledge_columns(
         "alice", memoryview(array("q", [0])), array("q", [1]), memoryview(array("b", [1])), now_ms=1
     )
     assert token == 0
-
-
-def test_a_refused_request_leaves_the_others_alone() -> None:
-    columns = a_set(a_leader(3))
-    alice = columns.member("alice")
-    given = columns.acquire(i32(0, 1, 2), i32(alice, alice, alice), i64(0, 5, 0), i64(9, 4, 9), now_ms=0, max_records=10)
-    assert (given.error_code.tolist(), given.request.tolist(), len(given)) == ([0, 42, 0], [0, 2], 2)
-    codes, tokens = columns.acknowledge(
-        i32(0, 1, 2), i32(alice, alice, alice), i64(0, 0, 0), i64(9, 0, 20), i8(1, 1, 1), now_ms=1
-    )  # fmt: skip
-    assert (codes.tolist(), tokens.tolist()) == ([0, 121, 42], [0, -1, -1])
-    assert columns.handle_write_results(i32(0, 0), i64(5, 0), now_ms=2).tolist() == [42, 0]
-    assert columns[0].start_offset == 10
-
-
-def test_a_version_that_is_not_known_takes_no_write() -> None:
-    columns = a_set(a_leader(1))
-    alice = columns.member("alice")
-    columns.acquire(i32(0), i32(alice), i64(0), i64(9), now_ms=0, max_records=10)
-    columns.acknowledge(i32(0), i32(alice), i64(0), i64(9), i8(1), now_ms=1)
-    with pytest.raises(UnsupportedVersionError):
-        columns.poll_writes(9)
-    (row,) = decoded(columns.poll_writes())
-    assert row[3]["startOffset"] == 0

@@ -41,7 +41,8 @@ def test_calls_that_visit_the_same_share_partitions_in_other_orders_do_not_wait_
 
 def test_threads_work_on_one_set_together() -> None:
     """Four threads, each with share partitions of its own and one that they share: nothing is lost, nothing taken twice."""
-    columns = a_set(a_leader(5))
+    leader = a_leader(5)
+    columns = a_set(leader)
     rounds, errors = 200, []
 
     def work(own: int) -> None:
@@ -61,7 +62,8 @@ def test_threads_work_on_one_set_together() -> None:
                     )
                     assert codes.tolist() == [0]
                 writes = columns.poll_writes()
-                assert set(columns.handle_write_results(writes.partition, writes.token, now_ms=turn).tolist()) <= {0}
+                codes = np.zeros(len(writes), np.int16)
+                assert set(columns.handle_write_results(writes.partition, writes.token, codes, now_ms=turn).tolist()) <= {0}
         except BaseException as error:  # noqa: BLE001  told to the test
             errors.append(error)
 
@@ -71,8 +73,8 @@ def test_threads_work_on_one_set_together() -> None:
     for thread in threads:
         thread.join()
     assert errors == []
-    assert [columns[p].start_offset for p in range(4)] == [2 * rounds] * 4
-    assert [columns[p].writes_under_way for p in range(5)] == [0] * 5
+    assert [one.start_offset for one in leader[:4]] == [2 * rounds] * 4
+    assert [one.writes_under_way for one in leader] == [0] * 5
 
 
 def _cycles(leader: list[ss.SharePartition], columns: ss.SharePartitions, mine: list[int], rounds: int) -> None:

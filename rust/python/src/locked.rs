@@ -31,14 +31,6 @@ impl<T: Send> Locked<T> {
         }
     }
 
-    /// An object that is unusable from the beginning, and the text that says why.
-    pub const fn unusable(what: &'static str, text: String) -> Self {
-        Self {
-            what,
-            slot: Mutex::new(Slot::Poisoned(text)),
-        }
-    }
-
     /// Runs `work` on the object, attached to the interpreter: for short calls.
     pub fn attached<R>(&self, py: Python<'_>, work: impl FnOnce(&mut T) -> R) -> PyResult<R> {
         let slot = match self.slot.try_lock() {

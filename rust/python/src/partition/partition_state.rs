@@ -36,16 +36,14 @@ impl PartitionState {
         Locked::new("this SharePartition", state)
     }
 
-    /// Stands in a set for share partitions that were removed, and is unusable.
-    pub fn removed() -> Locked<Self> {
-        Locked::unusable("this SharePartition", "it was removed".to_owned())
-    }
-
-    /// Puts it into a set, for good. Returns false if it is in one.
+    /// Puts it into a set, for good, with the writes and locks that it has. Returns false if it is in one.
     pub fn join(&mut self, agenda: &Arc<Agenda>, index: u32) -> bool {
-        let is_free = self.set.is_none();
-        self.set.get_or_insert_with(|| (Arc::clone(agenda), index));
-        is_free
+        if self.set.is_some() {
+            return false;
+        }
+        self.set = Some((Arc::clone(agenda), index));
+        agenda.add(index, self.news());
+        true
     }
 
     /// Runs `work`, has the writes made that it leads to, and puts what follows on the agenda of the set.

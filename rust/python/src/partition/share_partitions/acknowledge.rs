@@ -2,7 +2,6 @@
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use share_state_core::kafka_code::KafkaCode;
 use share_state_core::share_partition::AcknowledgeBatch;
 
 use super::requests::{self, Requests};
@@ -14,25 +13,6 @@ use crate::columns::{Column, column_out};
 const NO_TOKEN: i64 = -1;
 
 type CodesAndTokens<'py> = (Bound<'py, PyArray1<i16>>, Bound<'py, PyArray1<i64>>);
-
-#[derive(Default)]
-struct Growing {
-    error_code: Vec<i16>,
-    token: Vec<i64>,
-}
-
-impl Growing {
-    fn push(&mut self, code: i16, token: i64) {
-        self.error_code.push(code);
-        self.token.push(token);
-    }
-
-    fn fail(&mut self, request: usize) {
-        self.error_code.truncate(request);
-        self.token.truncate(request);
-        self.push(POISONED, NO_TOKEN);
-    }
-}
 
 #[pymethods]
 impl SharePartitions {
@@ -94,16 +74,13 @@ impl SharePartitions {
         let types = types.get();
         requests::same_length(py, "acknowledge_type", types.len(), asked.first.len())?;
 
-        let grown = py.detach(|| {
+        let (codes, tokens) = py.detach(|| {
             let members = self.members();
-            let mut growing = Growing {
-                error_code: Vec::with_capacity(asked.len()),
-                token: Vec::with_capacity(asked.len()),
-            };
-            self.each_request(
+            let mut answers = (vec![0; asked.len()], vec![NO_TOKEN; asked.len()]);
+            let refused = self.each_request(
                 &asked.partition,
-                &mut growing,
-                |growing, request, share_partition, writes| {
+                &mut answers,
+                |(codes, tokens), request, share_partition, writes| {
                     let member = members.name(asked.member[request]).unwrap_or_default();
                     let batch = |range: usize| AcknowledgeBatch {
                         first: asked.first[range],
@@ -123,24 +100,24 @@ impl SharePartitions {
                         share_partition.acknowledge(member, &batches, now_ms.0, writes)
                     };
                     match done {
-                        Ok(token) => growing.push(
-                            KafkaCode::None.code(),
-                            token.map_or(NO_TOKEN, |token| token.0 as i64),
-                        ),
-                        Err(error) => growing.push(error.kafka_code().code(), NO_TOKEN),
+                        Ok(token) => {
+                            tokens[request] = token.map_or(NO_TOKEN, |token| token.0 as i64);
+                        }
+                        Err(error) => codes[request] = error.kafka_code().code(),
                     }
                 },
-                Growing::fail,
-                |growing, request, code| {
-                    growing.error_code[request] = code.code();
-                    growing.token[request] = NO_TOKEN;
+                |(codes, tokens), request| {
+                    codes[request] = POISONED;
+                    tokens[request] = NO_TOKEN;
                 },
             );
-            growing
+            let (mut codes, mut tokens) = answers;
+            for (request, code) in refused {
+                codes[request] = code.code();
+                tokens[request] = NO_TOKEN;
+            }
+            (codes, tokens)
         });
-        Ok((
-            column_out(py, grown.error_code),
-            column_out(py, grown.token),
-        ))
+        Ok((column_out(py, codes), column_out(py, tokens)))
     }
 }

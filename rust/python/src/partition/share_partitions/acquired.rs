@@ -30,14 +30,6 @@ impl Acquired {
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         self.request.bind(py).len()
     }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!(
-            "Acquired({} ranges for {} requests)",
-            self.__len__(py)?,
-            self.error_code.bind(py).len()?
-        ))
-    }
 }
 
 /// The columns while they grow.

@@ -67,7 +67,7 @@ impl RequestWrites {
                 let Some(home) = homes.get(index as usize) else {
                     continue;
                 };
-                let told = home.state.lock().run(|share_partition| {
+                let told = home.lock().run(|share_partition| {
                     write.tell(&mut share_partition.engine, &mut self.at_hand);
                     share_partition.settle(&mut self.at_hand);
                     self.sort(share_partition, index, request);
@@ -79,11 +79,6 @@ impl RequestWrites {
                 }
             }
         }
-    }
-
-    /// The requests of members whose write was refused, and the code for each.
-    pub fn for_members(&self) -> &[(usize, KafkaCode)] {
-        &self.refused
     }
 
     /// Tells the log of the package of what was refused; the caller holds no lock.
@@ -98,5 +93,10 @@ impl RequestWrites {
                 }
             }
         });
+    }
+
+    /// The requests of members whose write was refused, and the code for each.
+    pub fn into_refused(self) -> Vec<(usize, KafkaCode)> {
+        self.refused
     }
 }

@@ -6,8 +6,7 @@ use std::ops::Range;
 
 use pyo3::prelude::*;
 
-use super::SharePartitions;
-use super::members::Members;
+use super::{Members, SharePartitions};
 use crate::errors::Raise;
 
 /// Requests and their ranges of offsets, all of a length that fits.
@@ -71,29 +70,8 @@ fn check_starts(py: Python<'_>, starts: &[i64], requests: usize, ranges: usize) 
 pub fn check_partitions(py: Python<'_>, partitions: &[i32], set: &SharePartitions) -> PyResult<()> {
     let homes = set.homes();
     refuse(py, "partition", partitions, |index| {
-        usize::try_from(index).is_ok_and(|index| homes.has(index))
+        usize::try_from(index).is_ok_and(|index| index < homes.len())
     })
-}
-
-/// Refuses an index that has never named a share partition of the set, and returns the rows of those that were removed.
-pub fn removed_rows(
-    py: Python<'_>,
-    partitions: &[i32],
-    set: &SharePartitions,
-) -> PyResult<Vec<usize>> {
-    let homes = set.homes();
-    let len = homes.len();
-    refuse(py, "partition", partitions, |index| {
-        usize::try_from(index).is_ok_and(|index| index < len)
-    })?;
-    if homes.present() == len {
-        return Ok(Vec::new());
-    }
-    let rows = partitions.iter().enumerate();
-    Ok(rows
-        .filter(|(_, index)| !homes.has(**index as usize))
-        .map(|(row, _)| row)
-        .collect())
 }
 
 /// Refuses a number that names no member of the set.
@@ -143,11 +121,4 @@ pub fn same_length(py: Python<'_>, field: &'static str, len: usize, wanted: usiz
     .fact("field", field)
     .fact("value", len)
     .done())
-}
-
-pub fn empty_member(py: Python<'_>) -> PyErr {
-    Raise::new(py, "InvalidRequestError", "member is empty")
-        .fact("field", "member")
-        .fact("value", "")
-        .done()
 }

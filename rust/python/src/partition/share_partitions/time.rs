@@ -35,7 +35,7 @@ impl SharePartitions {
                     continue;
                 };
                 // One that is unusable after a bug says so when it is asked for something.
-                let done = home.state.lock().run(|share_partition| {
+                let done = home.lock().run(|share_partition| {
                     share_partition.unawait();
                     let records =
                         each!(&mut share_partition.engine, sp => sp.handle_timeout(now_ms.0));

@@ -46,14 +46,14 @@ fn lock_some<'a>(
     for (place, rows) in ahead.iter_mut().zip(neighbours) {
         *place = homes.get(rows[0] as usize).map(|home| (home, rows.len()));
         if let Some((home, _)) = place {
-            home.state.preload();
+            home.preload();
         }
     }
     for (home, rows) in ahead.into_iter().map_while(|place| place) {
         let lock = if some.is_empty() {
-            Some(home.state.lock())
+            Some(home.lock())
         } else {
-            home.state.try_lock()
+            home.try_lock()
         };
         let Some(lock) = lock else { return };
         some.push(Visit {

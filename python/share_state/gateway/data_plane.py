@@ -53,6 +53,7 @@ class DataPlane:
         self.node = node
         self.is_failing = False
         self.wrong: Exception | None = None
+        self._failed = asyncio.Event()
         self._counts = counts
         self._needs: Needs = {}
         self._answers: dict[int, bytes | Exception] = {}
@@ -78,6 +79,10 @@ class DataPlane:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    async def failed(self) -> None:
+        """Wait for a fault of ours."""
+        await self._failed.wait()
 
     async def respond(self, client: Client, payload: bytes) -> bytes:
         """Answer a ShareFetch or ShareAcknowledge request.
@@ -233,6 +238,7 @@ class DataPlane:
         if self.wrong is None:
             _LOG.critical("the data plane has failed, and nothing is served any more: %s", wrong)
         self.wrong = wrong
+        self._failed.set()
         for asked in self._asked.values():
             if not asked.done():
                 asked.set_exception(wrong)

@@ -190,7 +190,7 @@ class ShareGateway:
             self._relay.topics_changed = self._watch.look
             self.dispatch.relayed_versions = await self._relay.versions()
         self._groups.start()
-        works = self._tidy(), self._refresh(), self._forget(), self._tell_silence(), self._watch.run()
+        works = self._tidy(), self._refresh(), self._forget(), self._tell_silence(), self._watch.run(), self._end()
         self._tasks.update(asyncio.get_running_loop().create_task(work) for work in works)
         if self._monitoring is not None and self.options.metrics is not None:
             self.metrics_address = await self._monitoring.start(*self.options.metrics)
@@ -214,6 +214,16 @@ class ShareGateway:
             await self._relay.close()
         await self._upstream.close()
         await asyncio.to_thread(self._stack.close)
+
+    async def failed(self) -> None:
+        """Wait for a fault of the gateway's own, after which it serves nobody and is to be closed."""
+        await self.plane.failed()
+
+    async def _end(self) -> None:
+        """Serve nobody any more after a fault of ours: other gateways may, and clients that wait here would wait for ever."""
+        await self.plane.failed()
+        self._address = None
+        await self.server.close()
 
     async def __aenter__(self) -> Self:
         await self.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import threading
@@ -11,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from share_state.cli.gateway import command
 from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
 from share_state.gateway import GatewayOptions, ShareGateway, serve_in_thread
-from share_state.kafka.client.peers import Address
+from share_state.kafka.client.peers import Address, parse_bootstrap
 from tests.gateway.hostile import HostileUpstream
 from tests.gateway.orchard import IDS, PEARS, PLUMS, orchard
 from tests.gateway.patience import wait_until
@@ -179,7 +181,7 @@ def test_a_fault_of_ours_ends_share_requests(
 
     with orchard(tmp_path) as there, Connection(there.gateway.bootstrap_servers) as waiting:
         there.join("g", [PEARS])
-        plane = there.gateway.plane
+        plane, address = there.gateway.plane, there.gateway.bootstrap_servers
         asked = fetch("g", 0, [(IDS[PEARS], 0)], maxWaitMs=20_000, minBytes=1 << 20)
         waiting.send(SHARE_FETCH, 1, encode(SHARE_FETCH, 1, asked))
         wait_until(lambda: plane.node.figures()["waiting_fetches"] == 1, "a fetch")
@@ -189,11 +191,33 @@ def test_a_fault_of_ours_ends_share_requests(
             there.ask("ShareFetch", 1, fetch("g", 0, []))
         with pytest.raises(Disconnected):
             waiting.receive(SHARE_FETCH, 1)
-        with Connection(there.gateway.bootstrap_servers) as again, pytest.raises(Disconnected):
-            again.ask("ShareFetch", 1, fetch("g", 0, []))
+        with pytest.raises(RuntimeError, match="not listening"):
+            wait_until(lambda: not there.gateway.bootstrap_servers, "nobody is served")
+        with pytest.raises(OSError, match="refused"):
+            Connection(address)
         assert str(plane.wrong) == "a panic"
     told = [record.getMessage() for record in caplog.records if record.levelname == "CRITICAL"]
     assert told == ["the data plane has failed, and nothing is served any more: a panic"]
+
+
+def test_a_command_ends_with_the_fault_of_its_gateway(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Faulty(ShareGateway):
+        async def start(self) -> Address:
+            address = await super().start()
+            self.plane.call(Instead(None, poll=poll).poll)
+            return address
+
+    def poll() -> None:
+        raise EnginePoisonedError("a panic")
+
+    monkeypatch.setattr(command, "ShareGateway", Faulty)
+    with HostileUpstream() as upstream:
+        options = GatewayOptions(upstream=tuple(parse_bootstrap(upstream.bootstrap)), path=tmp_path)
+        with pytest.raises(EnginePoisonedError, match="a panic"):
+            asyncio.run(command._serve(options))
+    # The directory is free again.
+    with serve_in_thread(GatewayOptions(upstream=NOWHERE, path=tmp_path)):
+        pass
 
 
 def test_the_log_is_tidied_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,4 +165,10 @@ async def _serve(options: GatewayOptions) -> None:
         loop.add_signal_handler(name, stopped.set)
     async with ShareGateway(options) as gateway:
         announce(f"serving share groups on {gateway.bootstrap_servers}")
-        await stopped.wait()
+        ends = loop.create_task(stopped.wait()), loop.create_task(gateway.failed())
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for end in ends:
+            end.cancel()
+    if gateway.plane.wrong is not None:
+        # A supervisor starts it again: what was confirmed is in the log.
+        raise gateway.plane.wrong

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use crate::config::StoreConfig;
 pub use crate::disk::sim::{Fault, Loss, SimDisk};
 use crate::error::OpenError;
-use crate::group_store::{GroupStoreConfig, ShareGroupStore};
 use crate::store::StateStore;
 
 /// [`StateStore::open`] on a simulated disk.
@@ -34,16 +33,4 @@ pub fn open(disk: &SimDisk, root: &Path, config: &StoreConfig) -> Result<StateSt
     StateStore::open_on(Arc::new(disk.clone()), root, config, &mut |_| {
         ControlFlow::Continue(())
     })
-}
-
-/// [`ShareGroupStore::open`] on a simulated disk.
-///
-/// # Errors
-/// As there.
-pub fn open_groups(
-    disk: &SimDisk,
-    root: &Path,
-    config: &GroupStoreConfig,
-) -> Result<ShareGroupStore, OpenError> {
-    ShareGroupStore::open_on(Arc::new(disk.clone()), root, config)
 }

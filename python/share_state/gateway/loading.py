@@ -58,6 +58,8 @@ class Loading:
 
     def state(self, served: int, key: SharePartitionKey, leader_epoch: int) -> None:
         """Begin to read a state."""
+        # Now: it may be dropped before its task begins.
+        self._begun[served] = time.monotonic()
         self._begin(self._read(served, key, leader_epoch))
 
     def start(self, served: int, topic_id: str, partition: int, isolation: int, strategy: str) -> None:
@@ -77,8 +79,12 @@ class Loading:
             _LOG.warning("not loaded: code=%d (%s) %s", code, codes.name_of(code), self._named(key))
 
     async def _read(self, served: int, key: SharePartitionKey, leader_epoch: int) -> None:
-        self._begun[served] = time.monotonic()
-        self._plane.tell(self._plane.node.state_read, served, await self._state(key, leader_epoch))
+        read: ReadStateResult | int = codes.UNKNOWN_SERVER_ERROR
+        try:
+            read = await self._state(key, leader_epoch)
+        finally:
+            # In any case: requests wait for it.
+            self._plane.tell(self._plane.node.state_read, served, read)
 
     async def _state(self, key: SharePartitionKey, leader_epoch: int) -> ReadStateResult | int:
         """Read a state; returns Kafka's code where it cannot be read."""
@@ -94,9 +100,15 @@ class Loading:
         return wrong.kafka_code or codes.UNKNOWN_SERVER_ERROR
 
     async def _find(self, served: int, topic_id: str, partition: int, isolation: int, strategy: str) -> None:
-        topic = self._upstream.known(topic_id)
-        offset = None if topic is None else await self._start_offsets.find(topic, partition, strategy, isolation)
-        self._plane.tell(self._plane.node.start_found, served, offset)
+        topic, offset = self._upstream.known(topic_id), None
+        try:
+            if topic is not None:
+                offset = await self._start_offsets.find(topic, partition, strategy, isolation)
+        except ShareStateError as failed:
+            _LOG.error("not loaded: %s: %s", failed, named(topic_id=topic_id, partition=partition))
+        finally:
+            # In any case: requests wait for it.
+            self._plane.tell(self._plane.node.start_found, served, offset)
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -135,6 +135,40 @@ def test_a_load_that_fails_is_told(
     assert all(text.endswith(place) for _, text in found)
 
 
+def test_whoever_waits_is_told_of_a_start_offset_that_a_disk_refuses(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def test(bench: Bench) -> None:
+        world = World(bench)
+        world.read = NEW
+
+        async def refused(*_: Any) -> int | None:
+            raise ss.StoreError("full")
+
+        found, world.loading._start_offsets = world.loading._start_offsets, cast("Any", SimpleNamespace(find=refused))
+        row = await bench.fetch(client(1), 0, wait_ms=5_000)
+        assert row["errorCode"] == codes.OFFSET_NOT_AVAILABLE
+        world.loading._start_offsets = found
+        assert given(await bench.fetch(client(1), 1, wait_ms=5_000)) == [(7, 9)]
+
+    run(monkeypatch, test)
+    assert f"not loaded: full: topic_id='{BASE64}' partition=0" in caplog.messages
+
+
+def test_a_load_that_is_dropped_at_once_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(bench: Bench) -> None:
+        world = World(bench)
+        asked = asyncio.create_task(bench.plane.respond(client(1), fetch(wait_ms=5_000)[4:]))
+        await turns(1)
+        assert len(world.loading._begun) == 1
+        bench.plane.topic_deleted(BASE64)
+        await asked
+        await turns()
+        assert world.loading._begun == {}
+
+    run(monkeypatch, test)
+
+
 def test_what_is_loading_ends_with_the_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(bench: Bench) -> None:
         world = World(bench)

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Self
 
 from share_state._core import Node
+from share_state.errors import ShareStateError
 from share_state.gateway.authentication import Authentication
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.configs import Configs
@@ -47,6 +48,7 @@ from share_state.gateway.upstream.topics import TopicRegistry
 from share_state.kafka.client import apis
 from share_state.kafka.client.peers import Address
 from share_state.kafka.queued_bytes import QueuedBytes
+from share_state.logs import named
 from share_state.util.admission import Admission, connections_allowed
 from share_state.util.closing import cancel_all
 from share_state.util.extras import require
@@ -220,7 +222,7 @@ class ShareGateway:
         await self.plane.failed()
 
     async def _end(self) -> None:
-        """Serve nobody any more after a fault of ours: other gateways may, and clients that wait here would wait for ever."""
+        """Serve nobody any more after a fault of ours: other gateways may, and clients that wait here would wait without end."""
         await self.plane.failed()
         self._address = None
         await self.server.close()
@@ -313,8 +315,8 @@ class ShareGateway:
 
     def _topics_in_use(self) -> set[str]:
         """Return the names of topics with a share partition in memory: each has a ring."""
-        known = {self._upstream.known(topic_id) for topic_id, *_ in self.plane.node.rings()}
-        return {topic.name for topic in known if topic is not None}
+        names = {self._registry.name_of(topic_id) for topic_id, *_ in self.plane.node.rings()}
+        return {name for name in names if name is not None}
 
     def _topics_changed(self, gone: list[str]) -> None:
         self._groups.store.set_topics(self._upstream.view())
@@ -328,7 +330,10 @@ class ShareGateway:
             topic_ids = await self._deleted.get()
             for topic_id in topic_ids:
                 self._readers.forget(topic_id)
-            await self._groups.topics_deleted(topic_ids)
+            try:
+                await self._groups.topics_deleted(topic_ids)
+            except ShareStateError as failed:
+                _LOG.error("states of deleted topics stay: %s: %s", failed, named(topic_ids=topic_ids))
 
     async def _refresh(self) -> None:
         """Check every topic periodically, also for those that were deleted, and give memory back."""
@@ -343,6 +348,8 @@ class ShareGateway:
                 await self._upstream.forget_deleted(_DELETION_GRACE)
             except UpstreamError as lost:
                 _LOG.warning("upstream cannot be reached: %s", lost)
+            except ShareStateError as failed:
+                _LOG.error("topics are not looked at: %s", failed)
 
     async def _tell_silence(self) -> None:
         """Have fetches told that upstream is silent; it ends with the next batches."""

@@ -17,7 +17,7 @@ from share_state.gateway.answers import text_of
 from share_state.gateway.counts import Counts
 from tests.gateway.coordination.group_rows import described, member_row
 from tests.gateway.orchard import PEARS, PLUMS, Orchard, orchard
-from tests.gateway.serving import MEMBER, Instead, heartbeat
+from tests.gateway.serving import MEMBER, Instead
 from tests.gateway.wire import api_key, name_of, versions
 from tests.gateway.wire.codec import Message, decode, encode
 from tests.gateway.wire.connection import Connection
@@ -161,7 +161,7 @@ def test_topics_and_coordinators_that_fail(there: Orchard, monkeypatch: pytest.M
     ]
 
 
-def test_others_are_served_without_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_is_answered_that_has_met_a_fault_of_the_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def panic(*_: object, **__: object) -> NoReturn:
         raise EnginePoisonedError("a fault of ours")
 
@@ -172,7 +172,6 @@ def test_others_are_served_without_the_node(tmp_path: Path, monkeypatch: pytest.
         (row,) = made.ask("Metadata", 12, {"topics": [{"name": "new"}]})["topics"]
         assert (row["errorCode"], len(row["partitions"])) == (0, 1)
         assert str(plane.wrong) == "a fault of ours"
-        assert made.ask("ShareGroupHeartbeat", 1, heartbeat("others", ["new"]))["errorCode"] == 0
 
 
 def test_texts_beside_codes() -> None:

@@ -168,18 +168,25 @@ class BrokerLanes:
             self._end(lane, tails)
             # Not for one that has begun again meanwhile: the log may be another one.
             self._readers.take({reader: offset for reader, offset in wanted.items() if reader.life == lives[reader]}, answer)
-        for reader in wanted:
-            # Not one that has lost its home by the answer.
-            if reader.lanes is self:
-                self._want(reader)
-        if self._tail_wanted or self._back_wanted:
-            self._soon()
+        finally:
+            for reader in wanted:
+                # Where it lives now, unless it has lost its home by the answer.
+                if reader.lanes is not None:
+                    reader.lanes.want(reader)
+            self._go_on()
 
-    def _want(self, reader: PartitionReader) -> None:
+    def want(self, reader: PartitionReader) -> None:
+        """Read what a reader still wants."""
         if reader.wants_tail:
             self._tail_wanted.add(reader)
         if reader.back_reads:
             self._back_wanted.add(reader)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Go on with what is wanted, now that a lane is free."""
+        if self._tail_wanted or self._back_wanted:
+            self._soon()
 
     @staticmethod
     def _end(lane: _Lane, tails: set[PartitionReader]) -> None:

@@ -1372,12 +1372,13 @@ class Node:
             An event is `("send", connection, bytes)` with whole frames, for which `sent` is to be called; `("close", connection,
             error)`, after which `closed` is to be called, with the exception for the log, or `None` where an answer could not be
             written; `("request", connection, frame)`, a request that is not served here; `("loaded", served, key, code, error)`, the
-            end of a load, with 0 or the code for those that wait, and with the exception for the log where the load has one; or
-            `("start_kept", ticket, state)`, the outcome of `keep_start`: the state that is kept, or `None`.
+            end of a load, with 0 or the code for those that wait, and with the exception for the log where the load has one;
+            `("denied", connection, resource, name)`, a topic or group that the client may not read; or `("start_kept", ticket, state)`,
+            the outcome of `keep_start`: the state that is kept, or `None`.
 
             A need is `("state", served, key, leader_epoch)`, for `state_read`; `("start", served, topic_id, partition, isolation,
             strategy)`, for `start_found`, with a value of `share.auto.offset.reset`; `("topics", connection, topic_ids)`, for
-            `looked_up`; `("log_start", topic_id, partition, isolation)`, for `log_start_told`; or `("records", topic_id, partition,
+            `looked_up`; `("log_start", topic_id, partition, isolation)`, for `log_starts_told`; or `("records", topic_id, partition,
             isolation, life, offset)`, for `records_read`.
         """
     @property
@@ -1458,10 +1459,14 @@ class Node:
         """
     def log_start_moved(self, topic_id: TopicIdLike, partition: int, isolation: int, offset: int, *, now_ms: LockMs) -> None:
         """Take note of the start of a log."""
-    def log_start_told(
-        self, topic_id: TopicIdLike, partition: int, isolation: int, offset: int | None, *, now_ms: LockMs
-    ) -> None:
-        """Take the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out."""
+    def log_starts_told(self, told: Sequence[tuple[TopicIdLike, int, int, int | None]], *, now_ms: LockMs) -> None:
+        """Take the starts of logs that were asked for. Fetches try again once all of them are taken.
+
+        Args:
+            told: `(topic_id, partition, isolation, offset)` of each; without an offset upstream has not told it in time, and what is
+                at hand is given out.
+            now_ms: now.
+        """
     def upstream_lost(self, topic_id: TopicIdLike, partition: int, isolation: int) -> None:
         """Take note that upstream has given no batches for so long that fetches are told so, until a read comes."""
     def history_changed(self, topic_id: TopicIdLike, partition: int, isolation: int, *, now_ms: LockMs) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from share_state._core import GroupConfig, Node, StateStore, WriteRound, WriteState
 from share_state.errors import EnginePoisonedError, ShareStateError, StoreError
+from share_state.gateway.access import Operation, Resource
 from share_state.gateway.clock import lock_ms
 from share_state.gateway.counts import Counts
 from share_state.gateway.requests import Client
@@ -59,7 +60,7 @@ class DataPlane:
         self._answers: dict[int, bytes | Exception] = {}
         #: Requests that wait for their answer, by connection.
         self._asked: dict[int, asyncio.Future[bytes]] = {}
-        self._connections: set[int] = set()
+        self._clients: dict[int, Client] = {}
         self._kept: dict[int, asyncio.Future[WriteState | None]] = {}
         self._rounds = Rounds(executor, self._take, lambda taken: write(taken, store), self._settle)
         #: When the first of the writes that gather was made.
@@ -92,8 +93,8 @@ class DataPlane:
             EnginePoisonedError: a fault of ours has ended the data plane.
         """
         connection = client.connection_id
-        if connection not in self._connections:
-            self._connections.add(connection)
+        if connection not in self._clients:
+            self._clients[connection] = client
             self.call(self.node.opened, connection, client.principal)
         self.tell(self.node.feed, connection, _LENGTH.pack(len(payload)) + payload)
         if self.wrong is not None:
@@ -112,13 +113,13 @@ class DataPlane:
 
     def taken(self, client: Client, count: int) -> None:
         """Take note that a client was sent so many bytes of an answer, if that was the node's."""
-        if client.connection_id in self._connections:
+        if client.connection_id in self._clients:
             self.tell(self.node.sent, client.connection_id, count)
 
     def gone(self, client: Client) -> None:
         """Take the end of a connection."""
-        if client.connection_id in self._connections:
-            self._connections.discard(client.connection_id)
+        if client.connection_id in self._clients:
+            del self._clients[client.connection_id]
             self._answers.pop(client.connection_id, None)
             self.tell(self.node.closed, client.connection_id)
 
@@ -142,10 +143,16 @@ class DataPlane:
             if asked is None:
                 return
             events, needs, timeout_ms = asked
-            for event in events:
-                self._happen(*event)
-            for kind, *need in needs:
-                self._needs[kind](*need)
+            try:
+                for event in events:
+                    self._happen(*event)
+                for kind, *need in needs:
+                    self._needs[kind](*need)
+            except Exception as wrong:  # noqa: BLE001
+                # What comes after it is lost, and somebody waits for that.
+                _LOG.exception("the data plane cannot go on")
+                self._fail(wrong)
+                return
             if not needs:
                 break
         if self.node.has_writes:
@@ -170,9 +177,9 @@ class DataPlane:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
         self.call(self.node.log_start_moved, *source, offset, now_ms=lock_ms())
 
-    def log_start_told(self, source: Source, offset: int | None) -> None:
+    def log_starts_told(self, told: Sequence[tuple[Source, int | None]]) -> None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
-        self.call(self.node.log_start_told, *source, offset, now_ms=lock_ms())
+        self.call(self.node.log_starts_told, [(*source, offset) for source, offset in told], now_ms=lock_ms())
 
     def history_changed(self, source: Source) -> None:
         """See :class:`share_state.gateway.upstream.reader.Rings`."""
@@ -211,6 +218,11 @@ class DataPlane:
     def _happen(self, kind: str, *about: Any) -> None:  # noqa: ANN401  an event of the node
         if kind in {"send", "close"}:
             self._answer(*about)
+        elif kind == "denied":
+            connection, resource, name = about
+            if connection in self._clients:
+                # The table logs it, as it does whatever is denied.
+                self._clients[connection].may(Operation.READ, Resource(resource), name)
         elif kind == "start_kept":
             ticket, state = about
             future = self._kept.pop(ticket)
@@ -224,7 +236,7 @@ class DataPlane:
             answer = RuntimeError("an answer cannot be written")
         asked = self._asked.get(connection)
         if asked is None:
-            if connection in self._connections:
+            if connection in self._clients:
                 self._answers[connection] = answer
         elif asked.done():
             return

@@ -286,6 +286,16 @@ def test_a_denied_description_does_not_deny_reading(user: tuple[Connection, str]
     assert (code_78(*user), code_10(*user), code_3(*user)) == (0, 30, 29)
 
 
+def test_what_a_member_may_not_read_is_logged_once(user: tuple[Connection, str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "share_state.gateway.access")
+    RULES.set(rule(R, G))
+    assert [code_78(*user) for _ in range(2)] == [29, 29]
+    RULES.set(rule(R, T))
+    assert code_79(*user) == 30
+    told = [record.getMessage() for record in caplog.records if "operation=READ" in record.getMessage()]
+    assert [line.split("operation=")[1].split()[:2] for line in told] == [["READ", "resource=TOPIC"], ["READ", "resource=GROUP"]]
+
+
 def test_operations_of_a_group_that_are_told(user: tuple[Connection, str]) -> None:
     RULES.set(rule(R, G), rule(AC, G), rule(D, T))
     asked = {"groupIds": [GROUP], "includeAuthorizedOperations": True}

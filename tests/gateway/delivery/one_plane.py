@@ -58,7 +58,7 @@ class Bench:
         self.needs: Needs = {
             "state": self._state,
             "records": self._records,
-            "log_start": lambda *source: self._later(self.plane.log_start_told, Source(*source), None),
+            "log_start": lambda *source: self._later(self.plane.log_starts_told, [(Source(*source), None)]),
             "loaded": lambda *_about: None,
         }
         self.plane.begin(self.needs)

@@ -239,7 +239,7 @@ def test_nothing_is_left_of_a_connection_that_goes(monkeypatch: pytest.MonkeyPat
         assert given(await bench.fetch(client(5), 0, wait_ms=5_000, member="p"))[0][0] == 0
         plane.gone(client(5))
         assert node.figures()["sessions"] == 0
-        assert (plane._connections, plane._asked, plane._answers) == (set(), {}, {})
+        assert (plane._clients, plane._asked, plane._answers) == ({}, {}, {})
         # What comes late is nobody's.
         plane._happen("send", waits.connection_id, b"late")
         assert plane._answers == {}
@@ -255,7 +255,7 @@ def fail(*_: object, **__: object) -> NoReturn:
     "method",
     [
         "opened", "feed", "poll", "poll_round", "settle", "tick", "sent", "closed", "records_read", "ring", "keep_start",
-        "log_start_moved", "log_start_told", "history_changed", "topic_deleted", "store_closed",
+        "log_start_moved", "log_starts_told", "history_changed", "topic_deleted", "store_closed",
     ],
 )  # fmt: skip
 def test_a_fault_of_ours_ends_all_that_waits(
@@ -285,7 +285,7 @@ def test_a_fault_of_ours_ends_all_that_waits(
             "ring": lambda: plane.ring(SOURCE),
             "keep_start": lambda: asyncio.create_task(plane.keep_start(KEY)),
             "log_start_moved": lambda: plane.log_start_moved(SOURCE, 1),
-            "log_start_told": lambda: plane.log_start_told(SOURCE, None),
+            "log_starts_told": lambda: plane.log_starts_told([(SOURCE, None)]),
             "history_changed": lambda: plane.history_changed(SOURCE),
             "topic_deleted": lambda: plane.topic_deleted(SOURCE.topic_id),
         }

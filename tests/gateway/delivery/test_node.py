@@ -139,7 +139,7 @@ def test_what_lies_in_memory_is_given_out_once_upstream_was_heard(start: int | N
     made.poll()
     made.feed(1, fetch(1, wait_ms=500), now_ms=600)
     assert made.poll() == ([], [("log_start", BASE64, 0, 0)], 1100)
-    made.log_start_told(TOPIC, 0, 0, start, now_ms=601)
+    made.log_starts_told([(TOPIC, 0, 0, start)], now_ms=601)
     assert [event[0] for event in made.poll()[0]] == ["send"] * given
 
 

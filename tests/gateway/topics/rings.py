@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from share_state.errors import WireDecodeError
 from share_state.gateway.upstream.reader import Read, Ring, Source
 from tests.gateway.wire.batches import headers
@@ -50,9 +52,9 @@ class Rings:
         self.is_due = True
         self.starts.append((source, offset))
 
-    def log_start_told(self, source: Source, offset: int | None) -> None:
+    def log_starts_told(self, told: Sequence[tuple[Source, int | None]]) -> None:
         self.is_due = True
-        self.told.append((source, offset))
+        self.told += told
 
     def history_changed(self, source: Source) -> None:
         self.is_due = True

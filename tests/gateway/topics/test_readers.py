@@ -53,8 +53,13 @@ def test_a_topic_is_forgotten_and_no_other(monkeypatch: pytest.MonkeyPatch) -> N
         assert list(cluster.readers.all()) == [stays]
         assert gone.lanes is None
         assert lanes.tails == [stays]
-        # Nobody is looked for any more.
+        # Nobody is looked for any more, also when a read ends that was in flight.
         await cluster.quiet()
+        cluster.readers.lost(FIRST, [gone], None)
+        cluster.answer(gone, error_code=3)
+        assert gone.lanes is None
+        await cluster.quiet()
+        assert list(cluster.readers.all()) == [stays]
 
     run(test, monkeypatch)
 

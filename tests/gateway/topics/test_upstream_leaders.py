@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from share_state.errors import StoreError
 from share_state.gateway.upstream import readers as module
 from share_state.gateway.upstream.topics import Partition, Topic
 from share_state.kafka.client.peers import LostError
@@ -59,7 +60,8 @@ def test_leaders_are_looked_for_until_there_is_one(monkeypatch: pytest.MonkeyPat
     slept: list[float] = []
 
     async def test(cluster: Cluster) -> None:
-        answers: list[Any] = [LostError("1", "gone", code=13, sent=False), None, (Partition(2, 6),)]
+        # Upstream is away; the disk has no room for what it says; there is no leader yet.
+        answers: list[Any] = [LostError("1", "gone", code=13, sent=False), StoreError("full"), None, (Partition(2, 6),)]
         sleep = asyncio.sleep
 
         async def kept(seconds: float) -> None:
@@ -69,7 +71,7 @@ def test_leaders_are_looked_for_until_there_is_one(monkeypatch: pytest.MonkeyPat
         async def topics(names: set[str]) -> None:
             assert names == {"t"}
             answer = answers.pop(0)
-            if isinstance(answer, LostError):
+            if isinstance(answer, Exception):
                 raise answer
             cluster.known.pop(T.topic_id, None)
             if answer is not None:
@@ -86,7 +88,7 @@ def test_leaders_are_looked_for_until_there_is_one(monkeypatch: pytest.MonkeyPat
 
     run(test, monkeypatch)
     # At once the first time; nothing fails yet, so the wait stays the shortest.
-    assert slept == [0.001] * 2
+    assert slept == [0.001] * 3
 
 
 @pytest.mark.parametrize("partitions", [(), (Partition(-1, 5),), (Partition(9, 5),)])

@@ -7,6 +7,7 @@ any more, or never held, are *back reads*. What is to be read is the node's affa
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from share_state.gateway.upstream.append_times import AppendTimes
@@ -77,8 +78,8 @@ class Rings(Protocol):
     def log_start_moved(self, source: Source, offset: int) -> None:
         """Take the start of a log."""
 
-    def log_start_told(self, source: Source, offset: int | None) -> None:
-        """Take the start of a log that was asked for; ``None`` where upstream has not told it."""
+    def log_starts_told(self, told: Sequence[tuple[Source, int | None]]) -> None:
+        """Take the starts of logs that were asked for; ``None`` where upstream has not told it."""
 
     def history_changed(self, source: Source) -> None:
         """Forget the batches of a ring: what is upstream is not what it was."""

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 from share_state.errors import ShareStateError, WireDecodeError
 from share_state.gateway.counts import Counts
@@ -27,6 +27,7 @@ from share_state.util.closing import cancel_all
 __all__ = ["Readers"]
 
 _LOG: Final = logging.getLogger("share_state.gateway.upstream")
+_Found = TypeVar("_Found")
 #: Seconds that upstream has to say where a log starts.
 _PATIENCE: Final = 1.0
 #: Seconds between two looks for leaders, from the first to the last (Kafka: ``retry.backoff.ms``, ``retry.backoff.max.ms``).
@@ -138,13 +139,16 @@ class Readers:
             for one in wanted:
                 self._fail(one)
             return
+        # Not for those that were forgotten meanwhile.
+        wanted = {reader: asked for reader, asked in wanted.items() if self._readers.get(reader.source) is reader}
+        has_records = any(row.start < row.end for row in answer.partitions)
         by_place = {(reader.topic, reader.partition): reader for reader in wanted}
         by_place |= {(reader.topic_id, reader.partition): reader for reader in wanted}
         silent = dict(wanted)
         for row in answer.partitions:
             reader = by_place.get((row.topic, row.partition))
             if reader is not None:
-                self._take_partition(reader, wanted[reader], row, answer.frame)
+                self._take_partition(reader, wanted[reader], row, answer.frame, has_records=has_records)
                 silent.pop(reader, None)
         for reader, asked in silent.items():
             self._hear_nothing(reader, asked)
@@ -171,14 +175,19 @@ class Readers:
             found = await asyncio.wait_for(list_offsets(self.upstream, asked), _PATIENCE)
         except (TimeoutError, ShareStateError, *UpstreamError) as lost:
             _LOG.info("upstream does not report log start offsets: %s", lost)
-        for source in sources:
-            first = found.get((source.topic_id, source.partition))
-            offset = None if first is None or first.error_code != codes.NONE else first.offset
-            reader = self._readers.get(source)
-            if reader is not None and offset is not None:
-                reader.log_start_offset = max(reader.log_start_offset, offset)
-            self._rings.log_start_told(source, offset)
-        self._rings.run()
+        finally:
+            # In any case: fetches wait for it.
+            self._rings.log_starts_told([(source, self._log_start(source, found)) for source in sources])
+            self._rings.run()
+
+    def _log_start(self, source: Source, found: Mapping[tuple[str, int], Found]) -> int | None:
+        first = found.get((source.topic_id, source.partition))
+        if first is None or first.error_code != codes.NONE:
+            return None
+        reader = self._readers.get(source)
+        if reader is not None:
+            reader.log_start_offset = max(reader.log_start_offset, first.offset)
+        return first.offset
 
     def silent_since(self, limit: float) -> list[Source]:
         """Return the rings for which upstream has given no batches since a time (``time.monotonic()``)."""
@@ -195,7 +204,7 @@ class Readers:
         await cancel_all([] if self._search is None else [self._search])
         await asyncio.gather(*(lanes.close() for lanes in self._lanes.values()))
 
-    def _take_partition(self, reader: PartitionReader, asked: int, row: Fetched, frame: bytes) -> None:
+    def _take_partition(self, reader: PartitionReader, asked: int, row: Fetched, frame: bytes, *, has_records: bool) -> None:
         if row.error_code != codes.NONE:
             self.counts.upstream_errors[row.error_code] += 1
             self._refused(reader, asked, row)
@@ -206,6 +215,14 @@ class Readers:
             return
         if row.diverging_epoch is not None:
             self._truncate(reader, row.diverging_epoch[1])
+            return
+        if row.log_start_offset > reader.log_start_offset:
+            # Before the batches, which count as heard.
+            reader.log_start_offset = row.log_start_offset
+            self._rings.log_start_moved(reader.source, row.log_start_offset)
+        if not has_records and row.start == row.end and asked < min(reader.tail, _end_of(reader, row)):
+            # It has records there and gives none, nor are those of others in their place. It is asked again in a while.
+            self._fail(reader)
             return
         try:
             reader.take(Read(asked, frame, row.start, row.end, row.aborted))
@@ -222,9 +239,6 @@ class Readers:
         reader.is_suspect = False
         reader.heard_at = time.monotonic()
         reader.high_watermark = row.high_watermark
-        if row.log_start_offset > reader.log_start_offset:
-            reader.log_start_offset = row.log_start_offset
-            self._rings.log_start_moved(reader.source, row.log_start_offset)
 
     def _hear_nothing(self, reader: PartitionReader, asked: int) -> None:
         """Take the silence of a broker, which tells in a session of what is new alone. Some of it is a read of nothing."""
@@ -276,6 +290,8 @@ class Readers:
             reader.lanes = None
 
     def _find_home(self, reader: PartitionReader) -> None:
+        if self._readers.get(reader.source) is not reader:
+            return  # Its topic is gone.
         self._homeless.add(reader)
         if self._search is None or self._search.done():
             self._search = asyncio.get_running_loop().create_task(self._find_homes())
@@ -294,11 +310,20 @@ class Readers:
             known = {reader.topic: self.upstream.known(reader.topic_id) for reader in self._homeless}
             if is_again or not all(known.values()):
                 with contextlib.suppress(*UpstreamError):
-                    await self.upstream.topics(wanted)
+                    await self._unless_refused(self.upstream.topics(wanted))
             for reader in list(self._homeless):
-                if await self._looked_at(reader) and self._move_in(reader):
+                if await self._unless_refused(self._looked_at(reader)) and self._move_in(reader):
                     self._homeless.discard(reader)
             is_again = True
+
+    @staticmethod
+    async def _unless_refused(work: Awaitable[_Found]) -> _Found | None:
+        """Carry on without what a disk or an answer refuses: it is tried again with the next look."""
+        try:
+            return await work
+        except ShareStateError as refused:
+            _LOG.warning("leaders are looked for again: %s", refused)
+            return None
 
     async def _looked_at(self, reader: PartitionReader) -> bool:
         """See whether a new leader still has what was read from the one before; says whether that is known."""
@@ -311,10 +336,11 @@ class Readers:
             return False
         try:
             cut = await cut_at(self.upstream, node, reader, partition.leader_epoch)
+            is_cut = cut is not None and not await self.upstream.lives.shrank(topic)
         except UpstreamError as lost:
             _LOG.info("a new leader cannot be reached: %s: %s", lost, _named(reader))
             return False
-        if cut is not None and not await self.upstream.lives.shrank(topic):
+        if cut is not None and is_cut:
             self._truncate(reader, cut)
         return True
 
@@ -370,10 +396,11 @@ class Readers:
         _LOG.warning("upstream truncated the log, which now ends at offset %d: %s", offset, _named(reader))
         # Seen once for both: who saw it later would forget what was settled of the new records.
         readers = self._of(reader.topic_id, reader.partition)
+        # First those who know of more: they would ask for it again.
+        self.truncated(readers, offset)
         for one in readers:
             one.restart()
             one.high_watermark = offset
-        self.truncated(readers, offset)
         self._rings.run()
 
     def _begin(self, work: Any) -> None:  # noqa: ANN401  a coroutine

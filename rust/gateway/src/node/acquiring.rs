@@ -9,7 +9,7 @@ use share_state_core::time::LockTime;
 use super::names::ServedId;
 use super::requests::ShareRequest;
 use super::served::Served;
-use super::upstream::READ_AHEAD;
+use super::upstream::{READ_AHEAD, heard_since};
 use super::{Node, codes};
 use crate::{Delivery, Wanted, deliver};
 
@@ -49,11 +49,6 @@ impl Node {
             let is_told = served().any(|served| codes::fetch(served.error()) != 0);
             return must_end || (is_told && served().all(Served::is_over));
         }
-        // Upstream is asked for all that are not, and the fetch waits for all: each partition has its turn.
-        let stale = acquirable.iter().filter(|id| !self.is_fresh(**id, now));
-        if stale.count() > 0 {
-            return must_end;
-        }
         self.acquire(request, &acquirable, now) || must_end
     }
 
@@ -78,6 +73,14 @@ impl Node {
         if min_bytes > 1 && !self.has_enough(acquirable, share, min_bytes, now) {
             return false;
         }
+        // Upstream is asked for the starts of all logs that were not heard, and the fetch waits for all: each partition has its turn.
+        // What was told since it first asked counts, so it asks once for each, however slow upstream is.
+        let since = *fetch.heard_since.get_or_insert(heard_since(now));
+        let stale = acquirable.iter().filter(|id| !self.is_fresh(**id, since));
+        if stale.count() > 0 {
+            return false;
+        }
+        fetch.heard_since = None;
         let mut records = fetch.limits.max_records;
         let mut bytes = 0_usize;
         for id in acquirable {

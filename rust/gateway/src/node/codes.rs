@@ -5,7 +5,7 @@
 //! | rule | content | reason |
 //! |---|---|---|
 //! | R1 | a fetched partition has a code of [`fetch`], else -1 | Java dies on others |
-//! | R4 | no answer takes longer than MaxWait, and MaxWait is at most [`Limits::max_wait_ms`](super::Limits) | franz-go gives up then |
+//! | R4 | no answer takes longer than MaxWait, which is at most [`Limits::max_wait_ms`](super::Limits), but for a second in which the start of a log is asked for | franz-go gives up 5 s after it |
 //! | R5 | 133 comes after MaxWait | clients try again at once |
 //! | R6 | every acknowledged partition is in the answer | a missing one counts as refused |
 //! | R7 | a connection's next request begins when the one before it is answered | a ShareAcknowledge would move the session's epoch on under a waiting ShareFetch |

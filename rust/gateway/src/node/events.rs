@@ -1,5 +1,7 @@
 //! Outputs of a node: for the driver that moves bytes, and for the control plane.
 
+use std::sync::Arc;
+
 use share_state_core::ids::{SharePartitionKey, TopicId};
 use share_state_core::limits::AutoOffsetReset;
 use share_state_core::persister::WriteState;
@@ -7,6 +9,7 @@ use share_state_core::share_partition::InitializeError;
 use share_state_core::share_session::ConnectionId;
 use share_state_wire::WireError;
 
+use super::access::Resource;
 use super::inlet::FrameError;
 use super::names::{KeepTicket, ServedId, SourceKey};
 
@@ -30,6 +33,15 @@ pub enum Event {
         code: i16,
         /// The fault, for the log, where it has one of its own.
         cause: Option<InitializeError>,
+    },
+    /// A client asked for what it may not read, for the log.
+    Denied {
+        /// Its connection.
+        connection: ConnectionId,
+        /// Type of the resource.
+        resource: Resource,
+        /// Name of the resource.
+        name: Arc<str>,
     },
     /// A request that the node does not serve. The connection waits for [`Node::answered`](super::Node::answered).
     Request {
@@ -117,7 +129,7 @@ pub enum Need {
         topic_ids: Vec<TopicId>,
     },
     /// The start of a log: batches that came a while ago may have been deleted since. For
-    /// [`Node::log_start_told`](super::Node::log_start_told). Asked for once, until it was told.
+    /// [`Node::log_starts_told`](super::Node::log_starts_told). Asked for once, until it was told.
     LogStart {
         /// Ring that has the batches.
         source: SourceKey,

@@ -207,6 +207,7 @@ impl Node {
     pub fn looked_up(&mut self, connection: ConnectionId, now: LockTime) {
         let found = self.connections.get_mut(&connection);
         let is_it = |work: &mut Work| matches!(work, Work::LookingUp(_));
+        let found = found.filter(|found| !found.is_closing);
         let Some(Work::LookingUp(frame)) = found.and_then(|found| found.work.take_if(is_it)) else {
             return;
         };

@@ -37,14 +37,14 @@ impl Node {
         }
     }
 
-    /// Empties the rings that nobody has asked for records for a time, and copies what little is left of large frames in others.
+    /// Empties the rings that nobody has asked for records for a time, whatever they still want: who wanted that is gone. Copies what little is left of large frames in others.
     pub(super) fn tidy_rings(&mut self, now: LockTime) {
         let silent_since = Some(now.plus(-SILENT_MS));
         for key in self.sources.keys() {
             let Some(source) = self.sources.get_mut(key) else {
                 continue;
             };
-            if source.asked_at < silent_since && source.wanted.is_empty() {
+            if source.asked_at < silent_since {
                 self.sources.restart(key);
             } else {
                 source.ring.compact();

@@ -5,7 +5,7 @@
 //!                                                   └► anything else: Event::Request, for the control plane
 //! Event::Send ◄─ answering ◄─ request done: its acknowledgements are durable, its fetch has records or its time is over
 //! poll_round ─► Round ─► the committer ─► settle        poll_need ─► Need ─► state_read, start_found, records_read
-//!                                                              looked_up, log_start_told
+//!                                                              looked_up, log_starts_told
 //! poll_timeout ─► the driver's timer ─► tick
 //! ```
 //!

@@ -74,6 +74,8 @@ pub(super) struct Fetch {
     pub errors: Vec<(TopicIdPartition, i16)>,
     /// Mark of one that acquires nothing more.
     pub is_over: bool,
+    /// Time since which upstream has to be heard of a log; none while no start of a log is asked for.
+    pub heard_since: Option<LockTime>,
     /// Mark of one whose time is over, and which waits only for the starts of logs.
     pub is_due: bool,
     /// Mark of one that has waited for all of its own time.
@@ -140,6 +142,7 @@ impl Fetch {
             failed: Vec::new(),
             errors: Vec::new(),
             is_over: false,
+            heard_since: None,
             is_due: false,
             has_expired: false,
             timer: None,

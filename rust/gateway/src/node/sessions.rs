@@ -9,6 +9,7 @@ use share_state_core::time::LockTime;
 
 use super::Node;
 use super::access::Resource;
+use super::events::Event;
 
 impl Node {
     /// The group and member of a request for records.
@@ -16,7 +17,7 @@ impl Node {
     /// # Errors
     /// The code of the whole request (`KafkaApis.handleShareFetchRequest`): no group, no right to read it, or no member id.
     pub(super) fn member(
-        &self,
+        &mut self,
         connection: ConnectionId,
         group: Option<&str>,
         member: Option<&str>,
@@ -25,6 +26,7 @@ impl Node {
         let group = group.ok_or(KafkaCode::InvalidRequest.code())?;
         let principal = self.principal(connection);
         if !self.access.may_read(principal, Resource::Group, group) {
+            self.deny(connection, Resource::Group, Arc::from(group));
             return Err(KafkaCode::GroupAuthorizationFailed.code());
         }
         let is_id = |id: &&str| (1..=MAX_MEMBER_ID_LENGTH).contains(&id.chars().count());
@@ -34,9 +36,17 @@ impl Node {
     }
 
     /// The code for a client that names a partition: no such topic, no right to read it, no such partition, or another home.
-    pub(super) fn refusal(&self, connection: ConnectionId, id: TopicIdPartition) -> Option<i16> {
+    pub(super) fn refusal(
+        &mut self,
+        connection: ConnectionId,
+        id: TopicIdPartition,
+    ) -> Option<i16> {
         let principal = self.principal(connection);
         if let Some(code) = self.topics.refusal(&self.access, principal, id) {
+            let name = self.topics.name(id.topic_id);
+            if let Some(name) = name.filter(|_| code == KafkaCode::TopicAuthorizationFailed) {
+                self.deny(connection, Resource::Topic, name);
+            }
             return Some(code.code());
         }
         let is_here = self.slots.of(id).is_here();
@@ -63,6 +73,18 @@ impl Node {
             };
             served.engine.release(member, now);
             self.changed(id);
+        }
+    }
+
+    /// Tells that a client may not read something; once for the partitions of a topic that follow each other.
+    fn deny(&mut self, connection: ConnectionId, resource: Resource, name: Arc<str>) {
+        let denied = Event::Denied {
+            connection,
+            resource,
+            name,
+        };
+        if self.events.back() != Some(&denied) {
+            self.events.push_back(denied);
         }
     }
 

@@ -32,6 +32,11 @@ impl Topics {
         self.0.contains_key(&topic_id)
     }
 
+    /// The name of a topic.
+    pub(crate) fn name(&self, topic_id: TopicId) -> Option<Arc<str>> {
+        self.0.get(&topic_id).map(|topic| Arc::clone(&topic.name))
+    }
+
     /// The topics of a request that there are not, each once.
     pub(crate) fn unknown(&self, named: &[TopicAcknowledgements<'_>]) -> Vec<TopicId> {
         let mut unknown: Vec<TopicId> = Vec::new();

@@ -13,6 +13,11 @@ pub(super) const READ_AHEAD: usize = 2 << 20;
 /// Time for which batches may be given out after upstream was heard, ms: others may have been deleted since.
 const FRESH_MS: i64 = 200;
 
+/// Time since which upstream has to be heard of a log before its batches are given out.
+pub(super) fn heard_since(now: LockTime) -> LockTime {
+    now.plus(-FRESH_MS)
+}
+
 impl Node {
     /// Takes batches into a ring, and lets those try again that wait for some. A read without a batch counts as well: it is asked
     /// for again as long as somebody waits, who has nothing to try (KAFKA-20425). A read for another life of the ring is dropped.
@@ -63,8 +68,13 @@ impl Node {
         Ok(Some(appended))
     }
 
-    /// Takes note of the start of a log.
+    /// Takes note of the start of a log. That of an answer is told before its batches are: they count as heard.
     pub fn log_start_moved(&mut self, key: SourceKey, log_start_offset: i64, now: LockTime) {
+        self.move_log_start(key, log_start_offset);
+        self.run(now);
+    }
+
+    fn move_log_start(&mut self, key: SourceKey, log_start_offset: i64) {
         let Some(source) = self.sources.get_mut(key) else {
             return;
         };
@@ -79,26 +89,29 @@ impl Node {
                 self.changed(id);
             }
         }
-        self.run(now);
     }
 
-    /// Takes the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out.
-    pub fn log_start_told(&mut self, key: SourceKey, log_start_offset: Option<i64>, now: LockTime) {
-        let Some(source) = self.sources.get_mut(key) else {
-            return;
-        };
-        source.is_asked = false;
-        source.heard_at = Some(now);
-        if let Some(log_start_offset) = log_start_offset {
-            self.log_start_moved(key, log_start_offset, now);
+    /// Takes the starts of logs that were asked for; `None` where upstream has not told one in time, and what is at hand is given
+    /// out. Fetches try again once all of them are taken.
+    pub fn log_starts_told(&mut self, told: &[(SourceKey, Option<i64>)], now: LockTime) {
+        for (key, log_start_offset) in told {
+            if let Some(source) = self.sources.get_mut(*key) {
+                source.is_asked = false;
+                source.heard_at = Some(now);
+            }
+            if let Some(log_start_offset) = log_start_offset {
+                self.move_log_start(*key, *log_start_offset);
+            }
         }
-        self.wake_source(key);
+        for (key, _) in told {
+            self.wake_source(*key);
+        }
         self.run(now);
     }
 
     /// Returns `true` if the batches that a share partition wants next are not at hand, or are in the log still, as far as upstream
-    /// was heard lately. It is asked otherwise.
-    pub(super) fn is_fresh(&mut self, id: ServedId, now: LockTime) -> bool {
+    /// was heard since a time. It is asked otherwise.
+    pub(super) fn is_fresh(&mut self, id: ServedId, since: LockTime) -> bool {
         let Some(served) = self.partitions.get(id) else {
             return false;
         };
@@ -106,8 +119,7 @@ impl Node {
         let Some(source) = self.sources.get_mut(key) else {
             return false;
         };
-        let is_heard = source.heard_at.is_some_and(|at| now <= at.plus(FRESH_MS));
-        if is_heard || !source.ring.holds(offset) {
+        if source.heard_at >= Some(since) || !source.ring.holds(offset) {
             return true;
         }
         if !source.is_asked {

@@ -54,21 +54,26 @@ impl Node {
         self.partitions.waits(group, member, connection);
     }
 
-    /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them.
+    /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them, and
+    /// those whose time is over in any case: what they have waited for may have come.
     pub(super) fn wake(&mut self, served: ServedId, now: LockTime) {
         if let Some(found) = self.partitions.get_mut(served) {
             // What changes from here on is seen by those who have been tried already only if they are woken once more.
             found.is_woken = false;
         }
-        let mut after = Bound::Unbounded;
+        let (mut after, mut has_no_more) = (Bound::Unbounded, false);
         // Each may leave, and have others leave.
         while let Some(found) = self.partitions.get(served)
             && let Some((number, connection)) =
                 found.waiting.range((after, Bound::Unbounded)).next()
         {
+            let connection = *connection;
             after = Bound::Excluded(*number);
-            if !self.try_again(*connection, now) && self.has_no_more(served) {
-                return;
+            if has_no_more && !self.is_due(connection) {
+                continue;
+            }
+            if !self.try_again(connection, now) && self.has_no_more(served) {
+                has_no_more = true;
             }
         }
     }
@@ -114,8 +119,12 @@ impl Node {
         let partitions = fetch.into_iter().flat_map(|fetch| &fetch.partitions);
         let mut served = partitions.filter_map(|id| self.partitions.get(*id));
         served.any(|served| {
-            let source = self.sources.get(served.source);
-            served.can_acquire() && source.is_some_and(|source| source.is_asked)
+            let source = self
+                .sources
+                .get(served.source)
+                .filter(|source| source.is_asked);
+            let offset = served.engine.next_fetch_offset();
+            served.can_acquire() && source.is_some_and(|source| source.ring.holds(offset))
         })
     }
 
@@ -127,6 +136,15 @@ impl Node {
         };
         self.end_fetch(&mut request);
         self.put_request(request);
+    }
+
+    /// Returns `true` if the fetch of a connection waits beyond its time, for the starts of logs alone.
+    fn is_due(&self, connection: ConnectionId) -> bool {
+        let work = self.connections.get(&connection).map(|found| &found.work);
+        let Some(Some(Work::Share(request))) = work else {
+            return false;
+        };
+        request.fetch.as_ref().is_some_and(|fetch| fetch.is_due)
     }
 
     fn try_again(&mut self, connection: ConnectionId, now: LockTime) -> bool {

@@ -105,7 +105,7 @@ fn records_that_were_deleted_meanwhile_are_not_given() {
     // Upstream is asked once for both.
     assert_eq!(world.held(), Some(Need::LogStart { source: SOURCE }));
     assert_eq!(world.held(), None);
-    world.node.log_start_told(SOURCE, Some(2), world.now);
+    world.node.log_starts_told(&[(SOURCE, Some(2))], world.now);
     world.drive();
     assert_eq!(world.answer(A, 78).unwrap().row().acquired, [(2, 3, 2)]);
     assert_eq!(world.answer(B, 78).unwrap().offsets(), []);
@@ -124,7 +124,7 @@ fn a_fetch_waits_for_the_start_of_a_log_for_a_second_beyond_its_time() {
         let expired = world.node.counts().expired_fetches;
         assert_eq!(expired, u64::from(max_wait_ms > 0));
         // Upstream was silent: what is at hand is given out.
-        world.node.log_start_told(SOURCE, None, world.now);
+        world.node.log_starts_told(&[(SOURCE, None)], world.now);
         let fetch = Fetch::of("m", 1);
         world.feed(A, &fetch.frame(1));
         assert_eq!(world.answer(A, 78).unwrap().row().acquired, [(0, 3, 2)]);
@@ -146,4 +146,85 @@ fn reading_goes_on_ahead_of_a_member_until_enough_is_at_hand() {
     }
     // At hand are 2.4, 3.2, 2.4 and again 3.2 MB.
     assert_eq!(reads, [2, 3, 3, 4]);
+}
+
+#[test]
+fn a_fetch_asks_once_for_the_start_of_each_log_however_slow_upstream_is() {
+    let (mut world, ids) = (
+        World::with(Limits::default(), &[A, B]),
+        [place(1, 0), place(1, 1)],
+    );
+    for id in ids {
+        world.produce(id, 1);
+        world.warm(id);
+        world.pass(1_000);
+    }
+    world.holds_states = true;
+    let source = |id| SourceKey { id, ..SOURCE };
+    // Each is told 300 ms after it was asked for, and the second one 250 ms after the first.
+    world.feed(
+        A,
+        &Fetch::of("m", 0).adding(&ids[..1]).waiting(9_000).frame(1),
+    );
+    world.pass(250);
+    world.feed(B, &Fetch::of("n", 0).adding(&ids).waiting(9_000).frame(1));
+    world.pass(50);
+    world
+        .node
+        .log_starts_told(&[(source(ids[0]), None)], world.now);
+    world.drive();
+    world.pass(250);
+    world
+        .node
+        .log_starts_told(&[(source(ids[1]), None)], world.now);
+    world.drive();
+    assert_eq!(world.answer(A, 78).unwrap().row().acquired, [(0, 1, 2)]);
+    // The first partition has nothing left for the second member.
+    let given = world.answer(B, 78).unwrap().offsets();
+    assert_eq!(given, [(ids[1], 0, 2), (ids[1], 1, 2)]);
+    let asked = ids.map(|id| Some(Need::LogStart { source: source(id) }));
+    assert_eq!([world.held(), world.held()], asked);
+    assert_eq!(world.held(), None);
+}
+
+#[test]
+fn a_fetch_without_time_does_not_wait_for_the_log_start_of_what_is_not_at_hand() {
+    let mut world = after(0);
+    world.holds_states = false;
+    // Another group has had all that is at hand.
+    let mut other = Fetch::of("n", 0).adding(&[SOURCE.id]);
+    other.group = "other".to_owned();
+    world.fetch(B, &other);
+    other.epoch = 1;
+    assert_eq!(world.fetch(B, &other).row().acquired, [(0, 3, 1)]);
+    world.pass(201);
+    world.holds_states = true;
+    world.feed(
+        A,
+        &Fetch::of("m", 0)
+            .adding(&[SOURCE.id])
+            .waiting(9_000)
+            .frame(1),
+    );
+    assert_eq!(world.held(), Some(Need::LogStart { source: SOURCE }));
+    other.epoch = 2;
+    world.feed(B, &other.frame(1));
+    assert_eq!(world.answer(B, 78).unwrap().offsets(), []);
+}
+
+#[test]
+fn those_whose_time_is_over_are_answered_when_the_log_start_is_told() {
+    let mut world = after(201);
+    for (connection, member, max_wait_ms) in [(A, "m", 5_000), (B, "n", 0)] {
+        let fetch = Fetch::of(member, 0)
+            .adding(&[SOURCE.id])
+            .waiting(max_wait_ms);
+        world.feed(connection, &fetch.frame(1));
+        assert_eq!(world.frame(connection), None);
+    }
+    // Everything at hand was deleted: the first one waits for more.
+    world.node.log_starts_told(&[(SOURCE, Some(20))], world.now);
+    world.drive();
+    assert_eq!(world.frame(A), None);
+    assert_eq!(world.answer(B, 78).unwrap().offsets(), []);
 }

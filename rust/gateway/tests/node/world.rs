@@ -53,6 +53,8 @@ pub struct World {
     pub rounds: usize,
     /// Outcomes of writes that were to keep start offsets.
     pub starts: Vec<(KeepTicket, Option<WriteState>)>,
+    /// Names of what clients may not read.
+    pub denied: Vec<String>,
     /// Codes with which loads have ended.
     pub loads: Vec<i16>,
     /// Reads that have brought batches.
@@ -83,6 +85,7 @@ impl World {
             tails: Vec::new(),
             rounds: 0,
             starts: Vec::new(),
+            denied: Vec::new(),
             loads: Vec::new(),
             reads: 0,
         }
@@ -255,6 +258,7 @@ impl World {
                     self.node.sent(connection, size, self.now);
                 }
             }
+            Event::Denied { name, .. } => self.denied.push(name.to_string()),
             Event::Loaded { code, .. } => self.loads.push(code),
             Event::StartKept { ticket, kept } => self.starts.push((ticket, kept)),
             Event::Request { connection, frame } => self.opaque.push_back((connection, frame)),
@@ -278,7 +282,7 @@ impl World {
             Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
             // There are no other topics.
             Need::Topics { connection, .. } => self.node.looked_up(connection, self.now),
-            Need::LogStart { source } => self.node.log_start_told(source, None, self.now),
+            Need::LogStart { source } => self.node.log_starts_told(&[(source, None)], self.now),
             Need::Records { .. } => {}
         }
     }

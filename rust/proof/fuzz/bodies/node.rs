@@ -144,6 +144,7 @@ impl Driver {
                 assert!(frame.len() <= Limits::default().other_frame);
                 self.node.answered(connection, Some(Vec::new()), self.now);
             }
+            Event::Denied { .. } => {}
             Event::Loaded { code, .. } => assert_eq!(code, 0),
             Event::StartKept { .. } => unreachable!("nobody has asked for it"),
             Event::Close { connection, .. } => self.reopen(connection % CONNECTIONS),
@@ -158,7 +159,7 @@ impl Driver {
             }
             Need::Start { served, .. } => self.node.start_found(served, Some(0), self.now),
             Need::Topics { connection, .. } => self.node.looked_up(connection, self.now),
-            Need::LogStart { source } => self.node.log_start_told(source, Some(0), self.now),
+            Need::LogStart { source } => self.node.log_starts_told(&[(source, Some(0))], self.now),
             Need::Records {
                 source,
                 life,

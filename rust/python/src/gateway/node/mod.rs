@@ -156,12 +156,13 @@ impl Node {
     ///     An event is `("send", connection, bytes)` with whole frames, for which `sent` is to be called; `("close", connection,
     ///     error)`, after which `closed` is to be called, with the exception for the log, or `None` where an answer could not be
     ///     written; `("request", connection, frame)`, a request that is not served here; `("loaded", served, key, code, error)`, the
-    ///     end of a load, with 0 or the code for those that wait, and with the exception for the log where the load has one; or
-    ///     `("start_kept", ticket, state)`, the outcome of `keep_start`: the state that is kept, or `None`.
+    ///     end of a load, with 0 or the code for those that wait, and with the exception for the log where the load has one;
+    ///     `("denied", connection, resource, name)`, a topic or group that the client may not read; or `("start_kept", ticket, state)`,
+    ///     the outcome of `keep_start`: the state that is kept, or `None`.
     ///
     ///     A need is `("state", served, key, leader_epoch)`, for `state_read`; `("start", served, topic_id, partition, isolation,
     ///     strategy)`, for `start_found`, with a value of `share.auto.offset.reset`; `("topics", connection, topic_ids)`, for
-    ///     `looked_up`; `("log_start", topic_id, partition, isolation)`, for `log_start_told`; or `("records", topic_id, partition,
+    ///     `looked_up`; `("log_start", topic_id, partition, isolation)`, for `log_starts_told`; or `("records", topic_id, partition,
     ///     isolation, life, offset)`, for `records_read`.
     fn poll<'py>(
         &self,

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use share_state_core::ids::TopicId;
-use share_state_gateway::node::{Closing, Event, Need, SourceKey};
+use share_state_gateway::node::{Closing, Event, Need, Resource, SourceKey};
 
 use super::arguments::isolation_out;
 use crate::convert;
@@ -34,6 +34,17 @@ pub fn event_out(py: Python<'_>, event: Event) -> PyResult<Bound<'_, PyTuple>> {
             let kept = kept.map(|inner| WriteState { inner });
             ("start_kept", ticket.0, kept).into_pyobject(py)
         }
+        Event::Denied {
+            connection,
+            resource,
+            name,
+        } => {
+            let resource = match resource {
+                Resource::Topic => "TOPIC",
+                Resource::Group => "GROUP",
+            };
+            ("denied", connection, resource, &*name).into_pyobject(py)
+        }
         Event::Request { connection, frame } => {
             ("request", connection, PyBytes::new(py, &frame)).into_pyobject(py)
         }
@@ -50,16 +61,10 @@ fn closing(py: Python<'_>, cause: &Closing) -> Option<PyErr> {
         Closing::Frame(error) => Raise::new(py, "WireDecodeError", error)
             .fact("position", 0)
             .fact("kind", "length"),
-        Closing::Malformed {
-            api_key,
-            version,
-            error,
-        } => {
-            let message = format!("request {api_key} version {version}: {error}");
-            Raise::new(py, "WireDecodeError", message)
-                .fact("position", error.position)
-                .fact("kind", error.kind.to_string())
-        }
+        // Who has fed the request knows which it is.
+        Closing::Malformed { error, .. } => Raise::new(py, "WireDecodeError", error)
+            .fact("position", error.position)
+            .fact("kind", error.kind.to_string()),
         Closing::Version { api_key, version } => {
             let message = format!("request {api_key} version {version} is not served");
             Raise::new(py, "UnsupportedVersionError", message)

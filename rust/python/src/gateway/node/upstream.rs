@@ -15,6 +15,8 @@ use crate::errors::{self, Raise};
 
 /// The offset after the tail, the leader epoch there, bytes of the batches, and bytes of the frames that they keep.
 type Ring = (Option<i64>, i32, usize, usize);
+/// Names of a ring, and the start of its log.
+type Told<'a> = (Topic, Int<i32>, Isolation, Option<Int<i64>>);
 
 #[pymethods]
 impl Node {
@@ -87,21 +89,23 @@ impl Node {
             .detached(py, |node| node.log_start_moved(key, offset.0, now_ms.0))
     }
 
-    /// Take the start of a log that was asked for; `None` if upstream has not told it in time, and what is at hand is given out.
-    #[pyo3(signature = (topic_id, partition, isolation, offset, *, now_ms))]
-    fn log_start_told(
-        &self,
-        py: Python<'_>,
-        topic_id: Topic,
-        partition: Int<i32>,
-        isolation: Isolation,
-        offset: Option<Int<i64>>,
-        now_ms: LockMs,
-    ) -> PyResult<()> {
-        let key = source(topic_id, partition, isolation);
-        let offset = offset.map(|offset| offset.0);
+    /// Take the starts of logs that were asked for. Fetches try again once all of them are taken.
+    ///
+    /// Args:
+    ///     told: `(topic_id, partition, isolation, offset)` of each; without an offset upstream has not told it in time, and what is
+    ///         at hand is given out.
+    ///     now_ms: now.
+    #[pyo3(signature = (told, *, now_ms))]
+    fn log_starts_told(&self, py: Python<'_>, told: Vec<Told<'_>>, now_ms: LockMs) -> PyResult<()> {
+        let told = told
+            .into_iter()
+            .map(|(topic_id, partition, isolation, offset)| {
+                let offset = offset.map(|offset| offset.0);
+                (source(topic_id, partition, isolation), offset)
+            });
+        let told: Vec<_> = told.collect();
         self.0
-            .detached(py, |node| node.log_start_told(key, offset, now_ms.0))
+            .detached(py, |node| node.log_starts_told(&told, now_ms.0))
     }
 
     /// Take note that upstream has given no batches for so long that fetches are told so, until a read comes.

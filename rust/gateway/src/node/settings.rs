@@ -72,7 +72,7 @@ impl Node {
     }
 
     fn use_config(&mut self, group: &str, config: &Arc<ShareGroupConfig>, now: LockTime) {
-        for id in self.partitions.listed(|key| &*key.group == group) {
+        for id in self.partitions.listed_in(group) {
             let Some(served) = self.partitions.get_mut(id) else {
                 continue;
             };
@@ -94,12 +94,15 @@ impl Node {
 
     /// Drops the share partitions of a group on a topic, or of all groups on it: their states were changed elsewhere.
     pub fn state_changed(&mut self, group: Option<&str>, topic_id: TopicId, now: LockTime) {
-        let is_it = |name: &str| group.is_none_or(|group| group == name);
-        for served in self
-            .partitions
-            .listed(|key| key.topic_id == topic_id && is_it(&key.group))
-        {
-            self.drop_served(served, KafkaCode::None.code());
+        let listed = match group {
+            Some(group) => self.partitions.listed_in(group),
+            None => self.partitions.listed(|_| true),
+        };
+        for id in listed {
+            let served = self.partitions.get(id);
+            if served.is_some_and(|served| served.id.topic_id == topic_id) {
+                self.drop_served(id, KafkaCode::None.code());
+            }
         }
         self.run(now);
     }

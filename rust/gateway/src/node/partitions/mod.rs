@@ -72,6 +72,12 @@ impl Partitions {
         listed.filter(is_listed).copied().collect()
     }
 
+    /// The share partitions of a group that serve or are about to.
+    pub fn listed_in(&self, group: &str) -> Vec<ServedId> {
+        let group = self.groups.get(group);
+        group.map_or_else(Vec::new, |group| group.by_id.values().copied().collect())
+    }
+
     /// The share partitions of a partition that serve or are about to.
     pub fn listed_at(&self, id: TopicIdPartition) -> Vec<ServedId> {
         let groups = self.groups.values();

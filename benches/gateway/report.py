@@ -110,7 +110,8 @@ def _latency(rows: list[Row]) -> str:
 def _acknowledgements(rows: list[Row]) -> str:
     about = """\
 Raw members, one ShareAcknowledge of one record in flight each. *B synced* is a broker with `log.flush.interval.messages=1`: it
-syncs before it answers, as `always` does. CPU is that of the server."""
+syncs before it answers, as `always` does. *Before* is the gateway of the checkout that `--before` named, in the same run. CPU is
+that of the server."""
     head = ("side", "in flight", "a second", "p50 ms", "p99 ms", "CPU µs each")
     fields = ("rate", "p50_ms", "p99_ms", "server_cpu_us")
     return _table("Acknowledgements", about, head, _medians(rows, ("side", "in_flight"), fields))

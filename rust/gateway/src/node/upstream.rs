@@ -79,8 +79,7 @@ impl Node {
             return;
         };
         source.log_start_offset = source.log_start_offset.max(log_start_offset);
-        let readers: Vec<ServedId> = source.served.iter().copied().collect();
-        for id in readers {
+        for id in self.readers(key) {
             let served = self
                 .partitions
                 .get_mut(id)
@@ -105,6 +104,13 @@ impl Node {
         }
         for (key, _) in told {
             self.wake_source(*key);
+        }
+        self.run(now);
+        // Those who were not tried, since others found nothing before them.
+        for (key, _) in told {
+            for served in self.readers(*key) {
+                self.end_due(served, now);
+            }
         }
         self.run(now);
     }
@@ -187,9 +193,14 @@ impl Node {
         }
     }
 
+    /// The share partitions that read from a ring.
+    fn readers(&self, key: SourceKey) -> Vec<ServedId> {
+        let source = self.sources.get(key);
+        source.map_or_else(Vec::new, |source| source.served.iter().copied().collect())
+    }
+
     pub(super) fn wake_source(&mut self, key: SourceKey) {
-        let readers = self.sources.get(key).map(|source| source.served.clone());
-        for id in readers.unwrap_or_default() {
+        for id in self.readers(key) {
             self.wake_later(id);
         }
     }

@@ -54,27 +54,33 @@ impl Node {
         self.partitions.waits(group, member, connection);
     }
 
-    /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them, and
-    /// those whose time is over in any case: what they have waited for may have come.
+    /// Lets the fetches that wait at a share partition try again, the oldest first, as long as there is something for them.
     pub(super) fn wake(&mut self, served: ServedId, now: LockTime) {
         if let Some(found) = self.partitions.get_mut(served) {
             // What changes from here on is seen by those who have been tried already only if they are woken once more.
             found.is_woken = false;
         }
-        let (mut after, mut has_no_more) = (Bound::Unbounded, false);
+        let mut after = Bound::Unbounded;
         // Each may leave, and have others leave.
         while let Some(found) = self.partitions.get(served)
             && let Some((number, connection)) =
                 found.waiting.range((after, Bound::Unbounded)).next()
         {
-            let connection = *connection;
             after = Bound::Excluded(*number);
-            if has_no_more && !self.is_due(connection) {
-                continue;
+            if !self.try_again(*connection, now) && self.has_no_more(served) {
+                return;
             }
-            if !self.try_again(connection, now) && self.has_no_more(served) {
-                has_no_more = true;
-            }
+        }
+    }
+
+    /// Lets the fetches of a share partition try again whose time is over: the starts of logs that they have waited for may be told.
+    pub(super) fn end_due(&mut self, served: ServedId, now: LockTime) {
+        let found = self.partitions.get(served);
+        let waiting = found.into_iter().flat_map(|found| found.waiting.values());
+        let due = waiting.filter(|connection| self.is_due(**connection));
+        let due: Vec<_> = due.copied().collect();
+        for connection in due {
+            self.try_again(connection, now);
         }
     }
 

@@ -219,17 +219,11 @@ def test_another_log_is_told_to_the_ring() -> None:
     assert (made.last_fetched_epoch, made.seen_end) == (-1, -1)
 
 
-@pytest.mark.parametrize(
-    ("isolation", "aborted", "told"),
-    [(0, None, None), (0, [(7, 0)], None), (1, None, []), (1, [(7, 0)], [(7, 0)])],
-)
-def test_transactions_are_judged_at_the_level_that_looks_at_them(
-    isolation: int, aborted: list[tuple[int, int]] | None, told: list[tuple[int, int]] | None
-) -> None:
-    made, reads = alone(isolation, tail=0)
-    made.take(read(0)._replace(aborted=aborted))
-    ((source, life, given),) = reads.rings.reads
-    assert (source, life, given) == (("an id", 0, isolation), LIFE, read(0)._replace(aborted=told))
+def test_an_answer_is_handed_in_as_it_came() -> None:
+    made, reads = alone(0, tail=0)
+    came = read(0)._replace(aborted=[(7, 0)])
+    made.take(came)
+    assert reads.rings.reads == [(("an id", 0, 0), LIFE, came)]
 
 
 @pytest.mark.parametrize(("end", "epoch"), [(9, -1), (10, 6), (11, -1)])

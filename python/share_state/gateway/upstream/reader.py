@@ -1,4 +1,4 @@
-"""What is read of one upstream partition at one isolation level, for a ring of the node that all groups and members share.
+"""Reads of one upstream partition at one isolation level, for a ring of the node that all groups and members share.
 
 The *tail* is where the ring grows: the offset of the next read at its end. Offsets before it that the ring does not hold
 any more, or never held, are *back reads*. What is to be read is the node's affair; where and how, that of :mod:`lanes`.
@@ -170,7 +170,7 @@ class PartitionReader:
 
     @property
     def wants_tail(self) -> bool:
-        """Whether the end of the ring is to be read now."""
+        """True if the end of the ring is to be read now."""
         is_wanted = 0 <= self.tail <= max(self.wanted, default=-1)
         return is_wanted and self.lanes is not None and not self.is_reading_tail
 
@@ -202,10 +202,9 @@ class PartitionReader:
         Raises:
             WireDecodeError: they are no batches, or none is whole.
         """
-        asked, data, start, end, aborted = read
-        self.appended.see(data, start, end)
-        judged = None if self.isolation == 0 else aborted or []
-        taken = self._rings.records_read(self.source, self.life, read._replace(aborted=judged))
+        asked = read.asked
+        self.appended.see(read.data, read.start, read.end)
+        taken = self._rings.records_read(self.source, self.life, read)
         if taken is None:
             self.forget()
             return

@@ -1351,10 +1351,8 @@ class Node:
 
         Args:
             connection: its number.
-            principal: that of its client, such as `User:alice`; `None` while it has yet to log in.
+            principal: that of its client, such as `User:alice`; `None` of one that has not logged in, which is not served here.
         """
-    def let_in(self, connection: int, principal: str) -> None:
-        """Let the client of a connection in, which has logged in."""
     def closed(self, connection: int, *, now_ms: LockMs) -> None:
         """Take the end of a connection: its request is answered to nobody, and the sessions that it opened end."""
     def feed(self, connection: int, data: bytes, *, now_ms: LockMs) -> None:

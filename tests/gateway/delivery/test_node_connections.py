@@ -13,7 +13,6 @@ from tests.gateway.delivery.one_node import (
     frame,
     framed,
     loaded,
-    needed,
     node,
     read,
     sent,
@@ -55,10 +54,6 @@ def test_requests_of_others_and_of_strangers_are_given_back() -> None:
     made.feed(2, fetch(), now_ms=0)
     (first, second), needs, at = made.poll()
     assert (first, second[:2], needs, at) == (("request", 1, other[4:]), ("request", 2), [], None)
-    made.opened(3, None)
-    made.let_in(3, "User:bob")
-    made.feed(3, fetch(), now_ms=0)
-    assert needed(made)[0] == "state"
 
 
 def test_a_client_that_takes_its_answers_is_served_on() -> None:

@@ -20,7 +20,7 @@ use share_state_core::time::LockTime;
 use share_state_gateway::node as data_plane;
 use share_state_gateway::node::{Event, Limits, Need, Slots};
 
-use crate::args::{Int, LockMs, bytes, one, text, text_or_none};
+use crate::args::{Int, LockMs, bytes, one, text_or_none};
 use crate::errors;
 use crate::groups::config::GroupConfig;
 use crate::locked::Locked;
@@ -85,7 +85,7 @@ impl Node {
     ///
     /// Args:
     ///     connection: its number.
-    ///     principal: that of its client, such as `User:alice`; `None` while it has yet to log in.
+    ///     principal: that of its client, such as `User:alice`; `None` of one that has not logged in, which is not served here.
     fn opened(
         &self,
         py: Python<'_>,
@@ -95,18 +95,6 @@ impl Node {
         let principal = principal.map(Arc::from);
         self.0
             .attached(py, |node| node.opened(connection.0, principal))
-    }
-
-    /// Let the client of a connection in, which has logged in.
-    fn let_in(
-        &self,
-        py: Python<'_>,
-        connection: Int<u64>,
-        #[pyo3(from_py_with = text)] principal: &str,
-    ) -> PyResult<()> {
-        let principal = Arc::from(principal);
-        self.0
-            .attached(py, |node| node.let_in(connection.0, principal))
     }
 
     /// Take the end of a connection: its request is answered to nobody, and the sessions that it opened end.

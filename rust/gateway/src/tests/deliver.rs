@@ -115,6 +115,18 @@ fn a_hole_between_runs_archives_nothing_and_a_hole_inside_a_run_does() {
     assert_eq!((first.range.last, first.state), (4, RecordState::Archived));
 }
 
+/// A read from the beginning, in which the transaction of producer 7 was aborted.
+fn aborting(bytes: Vec<u8>) -> Read<'static> {
+    const ABORTED: [AbortedTransaction; 1] = [AbortedTransaction {
+        producer_id: 7,
+        first_offset: 0,
+    }];
+    Read {
+        aborted: &ABORTED,
+        ..plain(0, bytes)
+    }
+}
+
 #[test]
 fn records_that_were_aborted_are_passed_over_in_one_call() {
     let log = [
@@ -123,16 +135,8 @@ fn records_that_were_aborted_are_passed_over_in_one_call() {
         LogBatch::plain(20, 24),
     ];
     let bytes: Vec<u8> = log.iter().flat_map(LogBatch::bytes).collect();
-    let aborted = [AbortedTransaction {
-        producer_id: 7,
-        first_offset: 0,
-    }];
     let mut ring = BatchRing::new();
-    let read = Read {
-        aborted: &aborted,
-        ..plain(0, bytes)
-    };
-    ring.append(read).unwrap();
+    ring.append(aborting(bytes)).unwrap();
     let mut sp = partition::<IntervalStore>(&[]);
     let delivery = deliver_at(&mut ring, &mut sp, wanted(10)).unwrap();
     assert_eq!(
@@ -144,11 +148,7 @@ fn records_that_were_aborted_are_passed_over_in_one_call() {
     // And a ring that ends with them is to be filled.
     let mut sp = partition::<IntervalStore>(&[]);
     ring.clear();
-    let read = Read {
-        aborted: &aborted,
-        ..plain(0, log[0].bytes())
-    };
-    ring.append(read).unwrap();
+    ring.append(aborting(log[0].bytes())).unwrap();
     assert!(deliver_at(&mut ring, &mut sp, wanted(10)).is_none());
     assert_eq!(sp.next_fetch_offset(), 10);
 }
@@ -159,16 +159,8 @@ fn a_first_batch_that_is_too_large_is_not_given_even_after_others_that_are_of_no
     let bytes: Vec<u8> = log.iter().flat_map(LogBatch::bytes).collect();
     let [aborted_bytes, large] = [0, 1].map(|batch: usize| log[batch].bytes().len());
     assert!(aborted_bytes < large);
-    let aborted = [AbortedTransaction {
-        producer_id: 7,
-        first_offset: 0,
-    }];
     let mut ring = BatchRing::new();
-    let read = Read {
-        aborted: &aborted,
-        ..plain(0, bytes)
-    };
-    ring.append(read).unwrap();
+    ring.append(aborting(bytes)).unwrap();
     for (most, expected) in [
         (aborted_bytes - 1, (0, None)),
         (large - 1, (10, None)),

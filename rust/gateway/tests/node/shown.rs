@@ -15,16 +15,6 @@ fn key() -> SharePartitionKey {
     SharePartitionKey::new("group", id.topic_id, id.partition)
 }
 
-/// A member that holds the first two of four records of a log.
-fn holding() -> World {
-    let (mut world, id) = (World::with(Limits::default(), &[A, B]), place(1, 0));
-    world.produce(id, 2);
-    let mut fetch = Fetch::of("m", 0).adding(&[id]).waiting(9);
-    fetch.max_records = 2;
-    assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
-    world
-}
-
 /// The log of the partition begins at an offset.
 fn begin_log(world: &mut World, offset: i64) {
     let source = SourceKey {
@@ -81,7 +71,7 @@ fn only_a_share_partition_that_serves_shows_its_state() {
 
 #[test]
 fn a_start_offset_that_moved_without_a_write_is_kept_when_it_is_asked_for() {
-    let mut world = holding();
+    let mut world = World::holding();
     begin_log(&mut world, 3);
     assert_eq!(world.node.shown(&key()).unwrap().start_offset, 3);
     assert!(!world.node.has_writes());
@@ -99,7 +89,7 @@ fn a_start_offset_that_moved_without_a_write_is_kept_when_it_is_asked_for() {
 
 #[test]
 fn a_start_offset_is_kept_after_the_round_that_is_under_way_and_not_beside_a_change() {
-    let (mut world, id) = (holding(), place(1, 0));
+    let (mut world, id) = (World::holding(), place(1, 0));
     world.holds_rounds = true;
     world.feed(A, &Acknowledge::of("m", 1, &[(id, 0, 0, 1)]).frame(1));
     let alone = world.node.keep_start(&key()).unwrap();
@@ -117,7 +107,7 @@ fn a_start_offset_is_kept_after_the_round_that_is_under_way_and_not_beside_a_cha
 
 #[test]
 fn a_start_offset_is_not_kept_that_the_store_refuses_or_whose_share_partition_is_dropped() {
-    let (mut world, id) = (holding(), place(1, 0));
+    let (mut world, id) = (World::holding(), place(1, 0));
     world.holds_rounds = true;
     let refused = world.node.keep_start(&key()).unwrap();
     world.drive();

@@ -7,13 +7,9 @@ use crate::client::{Acknowledge, Fetch, place};
 use crate::scene::{A, B, config};
 use crate::world::World;
 
-/// A member that holds the first two of four records.
+/// A member that holds the first two of four records, and states that wait.
 fn holding() -> World {
-    let (mut world, id) = (World::with(Limits::default(), &[A, B]), place(1, 0));
-    world.produce(id, 2);
-    let mut fetch = Fetch::of("m", 0).adding(&[id]).waiting(9);
-    fetch.max_records = 2;
-    assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
+    let mut world = World::holding();
     world.holds_states = true;
     world
 }

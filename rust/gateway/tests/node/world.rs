@@ -15,8 +15,8 @@ use share_state_gateway::{Buffer, Read};
 use share_state_wire::record_batch::Checksums;
 
 use crate::answers::{Answer, read};
-use crate::client::{Acknowledge, Fetch};
-use crate::scene::{LEADER_EPOCH, PER_BATCH, bytes, config, topics};
+use crate::client::{Acknowledge, Fetch, place};
+use crate::scene::{A, B, LEADER_EPOCH, PER_BATCH, bytes, config, topics};
 use crate::states::States;
 
 /// Batches of one read.
@@ -156,6 +156,16 @@ impl World {
             self.read(key, life, offset);
         }
         self.drive();
+    }
+
+    /// A world whose member `m` holds the first two of four records of a log.
+    pub fn holding() -> Self {
+        let (mut world, id) = (Self::with(Limits::default(), &[A, B]), place(1, 0));
+        world.produce(id, 2);
+        let mut fetch = Fetch::of("m", 0).adding(&[id]).waiting(9);
+        fetch.max_records = 2;
+        assert_eq!(world.fetch(A, &fetch).row().acquired, [(0, 1, 1)]);
+        world
     }
 
     /// Has a share partition loaded and the first batches of its log read, by a member that comes and goes.

@@ -136,7 +136,7 @@ class AnswerBytes:
 
     @property
     def waiting(self) -> int:
-        """How many answers wait."""
+        """Number of answers that wait."""
         return len(self._line)
 
     def allowed(self) -> int:

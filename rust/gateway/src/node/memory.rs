@@ -37,7 +37,8 @@ impl Node {
         }
     }
 
-    /// Empties the rings that nobody has asked for records for a time, whatever they still want: who wanted that is gone. Copies what little is left of large frames in others.
+    /// Empties the rings that nobody has asked for records for a time, whatever they still want: who wanted that is gone. In the
+    /// others, copies what little is left of large frames.
     pub(super) fn tidy_rings(&mut self, now: LockTime) {
         let silent_since = Some(now.plus(-SILENT_MS));
         for key in self.sources.keys() {
